@@ -397,9 +397,9 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call: at most the time for which the call's
-     * thread was idle, and nothing after the call has been answered. The part's thread calls this when the part or the
-     * call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
+     * Adds the times and counts of this part to the ledger of the whole call. The added time is at most the time for
+     * which the call's thread was idle. Nothing is added after the call has been answered. The part's thread calls this
+     * when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
      */
     public void join() {
         if (part != null) {

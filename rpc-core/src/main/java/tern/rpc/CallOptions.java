@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /** Limits the warnings about objects that are not proxies, because each call may cause one. */
+    /** Logs that an object is not a proxy, at most once per minute, because each call may cause this warning. */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
@@ -173,10 +173,11 @@ public final class CallOptions {
      * precedence. A header in these options replaces all headers with the same name that the given proxy has.
      *
      * <p>If the object is not a proxy, returns it unchanged, so that code that sets options also works with a test's
-     * mock or implementation. The options then have no effect, and a warning says so, except for mocks of Mockito.
+     * mock or implementation. The options then have no effect. This is logged as a warning, except for mocks that
+     * Mockito created.
      *
-     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may be
-     *     around one of Tern's proxies, which would then be called without the options
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may wrap a
+     *     Tern proxy, but the calls of the wrapped proxy would not have the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {

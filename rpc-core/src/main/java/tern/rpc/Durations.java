@@ -5,8 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parses durations such as {@code 500ms}, {@code 2s} and {@code 1m}, and rejects durations that are out of range. The
- * number of nanoseconds of an accepted duration fits into a {@code long}, even if other times are added to it.
+ * Parses durations such as {@code 500ms}, {@code 2s} and {@code 1m}, and rejects durations that are out of range. An
+ * accepted duration can be added to a time in nanoseconds without overflowing a {@code long}.
  */
 public final class Durations {
 

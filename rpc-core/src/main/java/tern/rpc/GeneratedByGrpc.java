@@ -4,7 +4,10 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Recognizes the stubs and service interfaces that gRPC's compiler generates. They cannot be the interface of a service. */
+/**
+ * Recognizes the stubs and service interfaces that gRPC's compiler generates. Tern cannot use these types as service
+ * interfaces.
+ */
 public final class GeneratedByGrpc {
 
     private static final String STUB = "io.grpc.stub.AbstractStub";
@@ -13,7 +16,7 @@ public final class GeneratedByGrpc {
     private GeneratedByGrpc() {}
 
     /**
-     * Returns the advice for a stub or an interface that gRPC's compiler generates, as a sentence without the final
+     * Returns advice on what to use instead of a type that gRPC's compiler generates, as a sentence without the final
      * period. Returns null for any other type.
      */
     public static @Nullable String advice(Class<?> type) {

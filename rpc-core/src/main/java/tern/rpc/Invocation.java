@@ -108,7 +108,10 @@ public final class Invocation {
         return withValues(arguments);
     }
 
-    /** Returns a copy with the values of a message, which may have fewer values than the Java method has parameters. */
+    /**
+     * Returns a copy with other arguments. Their number may differ from the number of the Java method's parameters. For
+     * example, a request message does not contain the observer of the answers.
+     */
     public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }

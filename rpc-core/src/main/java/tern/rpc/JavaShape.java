@@ -6,7 +6,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** The form in which the messages of one direction appear in a Java signature. */
+/**
+ * How a Java signature represents the requests or the answers of a method: as a value, as a value that is completed
+ * later, or as a stream.
+ */
 public enum JavaShape {
     /** The value itself. */
     VALUE,

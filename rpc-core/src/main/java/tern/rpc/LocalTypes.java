@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognizes types whose values cannot be sent, because they represent something in one process, such as a file or a
- * thread, or belong to a library with its own format, such as Jackson's trees. Types of libraries are recognized by
- * name, because the libraries are not dependencies.
+ * Recognizes types whose values cannot be sent. Such a value exists only within one process, such as a file or a
+ * thread, or belongs to a library with its own format, such as a Jackson tree. Library types are recognized by name,
+ * because the libraries are not dependencies.
  */
 public final class LocalTypes {
 
@@ -21,7 +21,7 @@ public final class LocalTypes {
     private static final String OMIT = "leave it out";
     private static final String PAGE = "return a record with the List and the total";
 
-    /** The JDK types. The advice also applies to their subtypes. */
+    /** The JDK types, each with advice on what to use instead. The advice also applies to subtypes. */
     private static final Map<String, String> OF_THE_JDK = Map.of(
             "java.io.Closeable", "pass byte[] or a String",
             "java.util.stream.BaseStream", COLLECT,
@@ -91,15 +91,15 @@ public final class LocalTypes {
         return Map.copyOf(types);
     }
 
-    /** Returns the advice for a type whose values cannot be sent; null for any other type. */
+    /** Returns advice on what to use instead of a type whose values cannot be sent; null for any other type. */
     public static @Nullable String advice(Class<?> type) {
         String library = libraryAdvice(type);
         return library != null ? library : nearest(type, OF_THE_JDK);
     }
 
     /**
-     * Returns the advice for a library's type whose values cannot be sent; null for any other type. A serializable class
-     * of the application may implement such a type, because its objects can be sent.
+     * Returns advice on what to use instead of a library type whose values cannot be sent; null for any other type.
+     * Also returns null for a concrete serializable subclass of such a type, because its objects can be sent.
      */
     public static @Nullable String libraryAdvice(Class<?> type) {
         String own = OF_LIBRARIES.get(type.getName());

@@ -140,7 +140,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // The result may be a StreamObserver of another library.
+        if (advice != null) { // For example, the result is gRPC's StreamObserver instead of Tern's.
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call, in which it works or waits. */
+/** The phases of a served call: its kinds of work and its kinds of waits. */
 public enum Phase {
     /** Waiting for a worker thread. */
     QUEUE,

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 /**
  * Declares properties of an interface method that its signature does not show. Client and server read them once, at
- * startup. A method that a sub-interface declares again without this annotation keeps the properties.
+ * startup. If a sub-interface redeclares the method without this annotation, the method keeps its properties.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

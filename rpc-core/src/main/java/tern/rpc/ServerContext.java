@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerContext {
 
-    /** Limits the stack traces, because callers may cancel any number of calls. */
+    /** Limits how many failures of listeners are logged, because callers may cancel any number of calls. */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
@@ -27,7 +27,7 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    // The context of the whole call: another object if this is the context of a wrapped task, otherwise this object.
+    // The context of the whole call: this object, or another object if this is the context of a wrapped task.
     private final ServerContext whole;
     // Only the context of the whole call uses this field. Its lock guards the field.
     private @Nullable List<Runnable> listeners;
@@ -257,9 +257,9 @@ public final class ServerContext {
     }
 
     /**
-     * Returns whether the caller has stopped waiting because the deadline passed, the call was cancelled, the connection
-     * was lost, or the server ended the stream, for example because the caller read too slowly. Calls that the method
-     * makes through Tern are then cancelled, too, and further ones fail.
+     * Returns whether the caller has stopped waiting. Possible reasons are a passed deadline, a cancellation, a lost
+     * connection, and a stream that the server has ended, for example because the caller read too slowly. Calls that
+     * the method has made through Tern are then cancelled, too, and further calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

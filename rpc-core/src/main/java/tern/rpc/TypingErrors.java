@@ -2,14 +2,14 @@ package tern.rpc;
 
 import java.util.stream.IntStream;
 
-/** Counts typing errors, to find the name that a mistyped name was meant to be. */
+/** Measures how much two names differ, so that error messages can suggest the correct spelling of a name. */
 public final class TypingErrors {
 
     private TypingErrors() {}
 
     /**
-     * Returns the number of inserted, deleted and replaced characters between two words. Two neighbouring characters in
-     * the wrong order count as one error, because this error is as common as the others.
+     * Returns the number of inserted, deleted and replaced characters between two words. Two swapped neighbouring
+     * characters count as one difference, because they are a common typing error.
      */
     public static int between(String one, String other) {
         int[] beforeLast = {};

@@ -13,8 +13,8 @@ import java.util.Map;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles types for tests. With these types, a test can use the names of a library's types without the library on the
- * class path of all tests.
+ * Compiles types for tests. A test can thus use types with the names of a library's types, although the library is not
+ * on the class path.
  */
 public final class CompiledTypes {
 

@@ -72,8 +72,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter passed on a call with another executor. The object that represents the caller is not
-     * notified of such a call.
+     * Records that a filter has passed on a call after it replaced the call's executor. The {@link CallScope} of such a
+     * call is not notified that the call was passed on.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {
@@ -82,8 +82,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether {@link #passedOnUnseen} was called. If so, a call may have been passed on although the object
-     * that represents its caller was not notified.
+     * Returns whether {@link #passedOnUnseen} was called. If so, any call may have been passed on without a
+     * notification of its {@link CallScope}.
      */
     boolean mayPassOnUnseen() {
         return passedOnUnseen;

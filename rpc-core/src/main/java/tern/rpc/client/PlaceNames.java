@@ -56,8 +56,8 @@ final class PlaceNames {
     }
 
     /**
-     * Returns whether the status is unexpected. A call that exceeded its deadline was slow but did not fail. If a
-     * provider does not implement a method, the body of a default method runs instead.
+     * Returns whether the status means that the provider failed. DEADLINE_EXCEEDED only means that the call was slow.
+     * UNIMPLEMENTED is not a failure, because the body of a default method may run instead.
      */
     private static boolean isFailureOfProvider(StatusCode code) {
         return switch (code) {

@@ -76,8 +76,8 @@ public final class RpcClient implements AutoCloseable {
     private static final int LOOK_UP_THREADS = 4;
 
     /**
-     * The transport for one protocol, and the connections that references share. Connections are grouped by TLS keys
-     * and trusted certificates.
+     * The transport for one protocol, and the connections that references share. References share connections only if
+     * they have the same supplier of TLS settings.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
@@ -101,7 +101,7 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // its tasks may block
     private final ScheduledExecutorService clusterTimer; // its tasks do not block
-    private final ScheduledExecutorService hedgeTimer; // the cluster's timer, except in tests
+    private final ScheduledExecutorService hedgeTimer; // the same object as clusterTimer, except in tests
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();

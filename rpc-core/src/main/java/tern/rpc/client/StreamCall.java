@@ -200,7 +200,7 @@ final class StreamCall implements StreamAttempts.Listener {
         complete(response, failure);
         LateFilters filters = late;
         if (filters != null) {
-            serial.execute(filters::watch); // Runs after close(), which is already queued if the filters have ended.
+            serial.execute(filters::watch); // If the filters have ended, close() is already queued and runs first.
         }
     }
 

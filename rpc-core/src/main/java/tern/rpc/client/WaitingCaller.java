@@ -55,7 +55,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        if (cancelled) { // The thread that set "cancelled" may have read passedOn before this thread set it.
+        if (cancelled) { // The cancelling thread may have read passedOn before this thread set the field.
             call.cancel();
         }
     }

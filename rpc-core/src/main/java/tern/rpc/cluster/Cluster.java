@@ -56,7 +56,8 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    private final RulesInForce rules = new RulesInForce(); // This object's lock guards it, except for its time limits.
+    // All its methods except timeLimit() need this object's lock.
+    private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
     // True if a check of unlisted providers is scheduled. This object's lock guards this field.

@@ -26,7 +26,7 @@ final class ClusterLog {
     }
 
     /**
-     * Called when a list has been taken over. Logs when the client begins or ends to use providers that the list does
+     * Called when a new list has come into use. Logs when the client starts or stops using providers that the list does
      * not contain.
      *
      * @param source the name of the source of the lists
@@ -58,7 +58,7 @@ final class ClusterLog {
                         + PeerText.text(failure.status().description()));
     }
 
-    /** Called when a load balancing of the application has failed. */
+    /** Called when the application's balancer has thrown an exception at the end of a call. */
     void balancerFailed(String policy, Throwable failure) {
         balancerFailures.warn(
                 () -> service + ": the load balancing " + policy

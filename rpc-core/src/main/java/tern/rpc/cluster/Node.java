@@ -33,8 +33,8 @@ public final class Node {
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A connection that is lost within this time, together with calls, is a failure of the provider. Without this rule,
-     * a provider that resets each of its connections would get calls after each reconnect.
+     * If a connection is lost within this time and a call on it failed, the loss counts as a failure of the provider.
+     * Without this rule, a provider that resets every connection would get calls after each reconnect.
      */
     private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -62,7 +62,7 @@ public final class Node {
 
     private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
     private boolean usableBefore; // This object's lock guards this field and the next three.
-    private long timesAvailable; // The connection's timesAvailable() when it was last found to be a new connection.
+    private long timesAvailable; // The connection's timesAvailable() when look() last found a new connection.
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -370,7 +370,8 @@ public final class Node {
     /**
      * Checks whether the node has become usable since the last check. This includes a node whose connection was lost
      * and opened again since then. A reconnected provider may be a different process, so the node's earlier state is
-     * discarded. If the earlier connection was soon lost together with calls, the loss counts as a failure.
+     * discarded. If the earlier connection was lost soon after it was opened, and a call on it failed, the loss counts
+     * as a failure.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;

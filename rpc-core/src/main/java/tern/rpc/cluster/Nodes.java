@@ -57,7 +57,7 @@ public final class Nodes {
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // This object's lock guards this field.
     // The nodes whose connections will be opened, in this order. This object's lock guards this field.
     private final Set<Node> unopened = new LinkedHashSet<>();
-    private boolean opening; // True if a task that opens connections is scheduled. This object's lock guards it.
+    private boolean opening; // True if a task that opens connections is scheduled; guarded by this
 
     /** @param connect opens a connection without blocking */
     Nodes(
@@ -148,7 +148,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Memory may be exhausted temporarily.
+        } catch (RuntimeException | Error e) { // for example, memory is exhausted temporarily
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -28,7 +28,7 @@ final class ProviderChoice {
     private final Subset subset;
     private final LastChoice last;
     private boolean zoneTold;
-    private @Nullable Rules refused; // the rules that most recently would have disabled all providers
+    private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
      * @param service the name of the service in messages

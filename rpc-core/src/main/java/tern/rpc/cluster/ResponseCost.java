@@ -61,8 +61,8 @@ final class ResponseCost {
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
-     * A good answer counts twice if the last slow answer took more than this many times as long. A slow provider rarely
-     * answers that quickly by chance.
+     * A good answer counts twice if it took less than 1/{@value} of the duration of the last slow answer. A slow
+     * provider rarely answers that quickly by chance.
      */
     private static final int MUCH_FASTER = 40;
 

@@ -37,8 +37,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * The number of positions of the last list that are searched for an instance. The search finds unchanged instances
-     * if only a few others before them have been added, removed or replaced.
+     * The number of positions of the last list that are searched for an instance. An unchanged instance is found if
+     * only a few of the instances before it have been added, removed or replaced.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -135,7 +135,7 @@ final class SharedSources {
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
-        // The last list in which every address could belong to a provider. Its instances need not be checked again.
+        // The last list without unusable addresses. Its instances need not be checked again.
         private List<Instance> checked = List.of();
         // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
         private volatile boolean waiting;

@@ -156,7 +156,7 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the sum drops when a provider leaves
+        callsAtTrial = Math.min(callsAtTrial, calls); // the sum decreases when a provider is removed
         boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if some calls are idempotent.
         Target copied = null;
         Target tried = null;
@@ -195,7 +195,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided, so it must be tried even if its last answer is almost forgotten.
+     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
+     * has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

@@ -109,7 +109,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Sets whether the provider gets calls although it is ejected. This is the case if too many providers are ejected.
+     * Sets whether the provider's ejection is ignored, because too many providers are ejected. The provider then gets
+     * calls.
      */
     void ignoreEjection(boolean isIgnored) {
         ejectionIgnored = isIgnored;
@@ -174,7 +175,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing. If so, another one should be examined too. */
+    /** Returns whether the provider is slow or failing. If so, a balancer should also examine another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }

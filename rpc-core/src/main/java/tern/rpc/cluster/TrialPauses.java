@@ -42,7 +42,7 @@ final class TrialPauses {
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True if the last sign of the provider was good.
+    private volatile boolean likelyGood; // True after a good answer or the end of a silence.
 
     TrialPauses(long now) {
         this.nextNanos = now;
@@ -85,7 +85,7 @@ final class TrialPauses {
     /**
      * Records a failure.
      *
-     * @param executed whether the provider may have executed the call. If it has not, the call is sent to another
+     * @param executed whether the provider may have executed the call. A call that was not executed is sent to another
      *     provider, so the caller loses little time
      */
     void failed(boolean executed, long now) {

@@ -10,8 +10,9 @@ import tern.rpc.endpoint.Candidate;
 final class WeightedChoice {
 
     private final int size;
-    // The alias method first draws a column, which stands for the index of a candidate. A second random number below
-    // the column's threshold selects this index. Any other number selects the column's alias, which is another index.
+    // The alias method first draws a column. Each column has the index of one candidate, a threshold and an alias,
+    // which is the index of another candidate. If a second random number is below the threshold, the column's own index
+    // is chosen. Otherwise, the alias is chosen.
     private final int[] always; // The thresholds of the columns. The array is empty if all weights are equal.
     private final int[] other; // The aliases of the columns.
 

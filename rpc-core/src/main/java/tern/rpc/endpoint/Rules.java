@@ -28,9 +28,9 @@ public interface Rules {
     }
 
     /**
-     * Returns the tags of a provider: its own tag, unless rules take it away, and the tags that rules give it. A list
-     * that contains only an empty string means that the provider has no tag. Such a provider also takes calls with a
-     * tag that no provider has.
+     * Returns the tags of a provider: its own tag, unless rules remove it, and the tags that rules add. A list that
+     * contains only an empty string means that the provider has no tag. Such a provider also takes calls with a tag
+     * that no provider has.
      */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());

@@ -46,9 +46,9 @@ final class FairShares {
     private volatile int places;
     private volatile @Nullable Share largest;
 
-    // The number of addresses with admitted calls ("wholes") and the number of connections with admitted calls
-    // ("parts"). Addresses and connections are counted separately, because connections are tenants only while there is
-    // no second address.
+    // "wholes" is the number of tenants with admitted calls that are not single connections, such as client addresses.
+    // "parts" is the number of connections with admitted calls. The counts are separate, because connections are
+    // tenants only while no connection comes from a second address.
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 

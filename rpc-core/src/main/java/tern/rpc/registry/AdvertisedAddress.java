@@ -99,7 +99,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     public enum Answer {
         /** No connection could be opened. */
         NONE,
-        /** A connection was opened, but this process did not accept one, so another process did. */
+        /** A connection was opened. Another process accepted it, because this process accepted no connection. */
         OTHER_PROCESS,
         /**
          * This process accepted a connection, or does not count its connections. The accepted connection may be a

@@ -104,8 +104,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Starts publishing like {@link #register(Registration)}, with a registration of its own for each registry.
-     * If one registry throws an exception, the registration is withdrawn from the others.
+     * Starts publishing like {@link #register(Registration)}, but with a separate registration for each registry. If
+     * one registry throws an exception, the registration is withdrawn from the others.
      *
      * @param registrations returns the registration for a registry, and may block for some seconds while it looks for
      *     the address. If it throws {@link NoRouteException}, it is called again later, by the timer
@@ -118,7 +118,7 @@ public final class Registrar implements AutoCloseable {
                             registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
                 }
             } catch (RuntimeException | Error e) {
-                // No verification is scheduled, so entries that are already published would never be checked.
+                // The entries published so far are withdrawn, because no verification of them is scheduled.
                 withdrawAll();
                 throw e;
             }

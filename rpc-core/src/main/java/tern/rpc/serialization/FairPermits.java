@@ -12,7 +12,7 @@ import tern.rpc.NanoClock;
 /**
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
  * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
- * second, because a caller could otherwise stop all others with requests that need all permits. After this second, no
+ * second. Otherwise a caller could stop all other callers with requests that need all permits. After this second, no
  * later request may pass it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
@@ -39,8 +39,8 @@ final class FairPermits {
 
     /**
      * @param permits the number of permits
-     * @param maxWaiting the maximum number of waiting requests. A tenant may not have more waiting requests than there
-     *     are free places
+     * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has as many
+     *     waiting requests as there are free places
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;

@@ -7,9 +7,9 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Limits the memory for the objects of large requests. A request is decoded only when its objects fit into a quarter of
- * the heap together with the objects of the other requests that are being decoded or run. A request that does not fit
- * is decoded only while no other request is being decoded and the running calls leave some of this memory free. A call
+ * Limits the memory for the objects of large requests. The objects of requests that are being decoded and of running
+ * calls may together take a quarter of the heap. A request whose objects do not fit into the rest of this memory waits.
+ * It is decoded anyway if no other request is being decoded and running calls leave some of this memory free. A call
  * fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads. Thread-safe.
  *
  * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Otherwise a caller that constantly
@@ -101,7 +101,7 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // The thread has not waited, so it may wait for the other memory for the whole time.
+                    // No time was spent on this attempt, so the next one may wait for the full time.
                 }
             }
         }

@@ -43,16 +43,16 @@ public final class LargeWork {
     /** The minimum number of threads that write, so that a slow one does not stop all others. */
     private static final int MIN_WRITERS = 2;
 
-    /** The objects that wait to be written may occupy one part in {@value} of the heap. */
+    /** The objects that wait to be written may occupy at most 1/{@value} of the heap. */
     private static final int HEAP_SHARE_OF_WAITING = 8;
 
-    /** The minimum number of places to wait, so that two networks can always wait. */
+    /** The minimum number of threads that may wait, so that a second tenant can wait while one tenant waits. */
     private static final int MIN_PLACES = 2;
 
     /** The assumed size of a message before any has been written. */
     private static final int FIRST_BYTES = 2 << 20;
 
-    /** Each message that is smaller than expected reduces the expected size by one part in {@value}. */
+    /** Each message that is smaller than expected reduces the expected size by 1/{@value}. */
     private static final int REDUCTION = 64;
 
     /**
@@ -86,7 +86,7 @@ public final class LargeWork {
     private volatile int expectedBytes = FIRST_BYTES;
 
     /**
-     * @param done the past participle of the verb, for messages
+     * @param done the past participle of the verb, such as {@code written}, for messages
      * @param threads the number of threads that may work at the same time
      * @param maxWaiting the maximum number of threads that wait
      */

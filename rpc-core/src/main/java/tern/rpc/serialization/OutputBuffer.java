@@ -54,15 +54,15 @@ public final class OutputBuffer {
      * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
      * caller must call {@link #release} in a {@code finally} block.
      *
-     * @param caller identifies the caller; callers get permits in turn. {@link LargeWork#OWN_CALLS} for a request of this
-     *     process
+     * @param caller identifies the caller, because callers get permits in turn; {@link LargeWork#OWN_CALLS} for a call
+     *     that this process makes
      */
     public void takeTurns(Object caller) {
         inTurns = LargeWork.WRITE;
         tenant = caller;
     }
 
-    /** Like {@link #takeTurns(Object)}, for a message that is decompressed. Decompression has permits of its own. */
+    /** Like {@link #takeTurns(Object)}, for a message that is decompressed. Decompression has separate permits. */
     public void takeTurnsToUnpack(Object caller) {
         inTurns = LargeWork.UNPACK;
         tenant = caller;

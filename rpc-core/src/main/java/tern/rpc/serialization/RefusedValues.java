@@ -19,7 +19,10 @@ public final class RefusedValues {
     private static final SeldomWarning LOG =
             new SeldomWarning(LoggerFactory.getLogger(RefusedValues.class), NanoClock.SYSTEM);
 
-    /** The packages of code that calls the application. Exceptions from this code may contain values of the message. */
+    /**
+     * The packages of code that calls the application. The messages of exceptions that this code throws are not logged,
+     * because they may contain values.
+     */
     private static final List<String> CALLERS =
             List.of("tools.jackson.", "tern.rpc.serialization.", "java.lang.reflect.", "java.lang.invoke.", "jdk.");
 

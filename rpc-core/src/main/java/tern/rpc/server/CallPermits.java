@@ -8,7 +8,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The permits, threads and memory that one call holds on the server. {@link ServedCall} decides when the call releases
- * them. This is its superclass and not a separate object, because an object would cost an allocation per call.
+ * them. This class is the superclass of {@code ServedCall}, because a separate object would cost an allocation per
+ * call.
  */
 abstract class CallPermits {
 

@@ -35,7 +35,10 @@ final class Dispatcher implements CallHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-    /** The failure of a refused call whose caller waits for no answer. Its text is not sent, so it has no details. */
+    /**
+     * The failure of a refused one-way call, whose caller does not wait for an answer. Its text is not sent, so it has
+     * no details.
+     */
     private static final RpcException UNSENT_REFUSAL = exhausted("the server is overloaded");
 
     private final HandlerRegistry registry;
@@ -366,7 +369,7 @@ final class Dispatcher implements CallHandler {
         return workers.offerReservedToIdle(waiting);
     }
 
-    /** Returns whether the call has waited too long for another call of its tenant, so no thread will run it. */
+    /** Returns whether the call has waited too long for another call of its tenant. If so, its wait ends. */
     boolean waitedInVain(ServedCall waiting) {
         return workers.waitedInVain(waiting);
     }

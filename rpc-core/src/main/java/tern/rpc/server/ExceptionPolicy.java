@@ -76,8 +76,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log: what to change so that callers get the exception's type, or its text if an
-     * answer contains no type. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log. It says how callers can get the exception's type or, if answers contain no
+     * types, its text. Returns an empty string for an {@link Error}, which is never sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {
@@ -126,8 +126,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the failure is sent with its type, or with its text if an answer contains no type. An {@link
-     * Error} is not sent, because it describes a problem of the server's process.
+     * Returns whether the failure is sent with its type or, if answers contain no types, with its text. An
+     * {@link Error} is not sent, because it describes a problem of the server's process.
      */
     static boolean travels(MethodDescriptor method, Throwable failure, boolean typed) {
         if (failure instanceof Error) {

@@ -26,10 +26,10 @@ import tern.rpc.limit.Share;
  * a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because the
  * larger tenant's calls fill that queue.
  *
- * <p>If calls have also waited for a thread until their deadline, waiting does not help. The calls from a tenant are
- * then refused while it holds more than twice the number of free threads, and other tenants get the threads that it
- * returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second in which
- * either no call waited until its deadline or no call needed a spare thread.
+ * <p>If calls have also waited too long for a thread or found the queue full, waiting does not help. The calls from a
+ * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
+ * that it returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second
+ * without calls that wait too long or find the queue full, or after one second without calls that need a spare thread.
  *
  * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
@@ -71,12 +71,12 @@ final class FairWorkers {
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
-    // True while calls reach their deadlines before they get a thread. Tenants that hold many threads then get no
-    // further ones.
+    // True while calls wait too long for a thread or find the queue full. Tenants that hold many threads then get no
+    // further threads.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
-    private volatile @Nullable Share vain; // the last tenant with a call that waited in vain
+    private volatile @Nullable Share vain; // the tenant of the last call that found no thread
 
     /** A call that waits until another call from its tenant frees a spare thread. */
     private record Waiting(ServedCall call, Share share, long sinceNanos) {}
@@ -145,8 +145,9 @@ final class FairWorkers {
     }
 
     /**
-     * Looks for another thread than a regular one. The method reserve comes before the queue of the spare threads,
-     * because slow calls may hold all spare threads, and a call to another method must not wait for them.
+     * Passes the call to a thread that is not a regular one, or makes it wait for another call of its tenant. The
+     * method reserve comes before the queue of the spare threads, because slow calls may hold all spare threads, and a
+     * call to another method must not wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();
@@ -208,8 +209,8 @@ final class FairWorkers {
     }
 
     /**
-     * Returns whether the call has waited too long for a spare thread. If all other calls of its tenant ran on regular
-     * threads, none of them frees a spare thread.
+     * Returns whether the call has waited too long for a spare thread. If so, removes it from the waiting calls. If all
+     * other calls of its tenant run on regular threads, none of them frees a spare thread.
      */
     boolean waitedInVain(ServedCall call) {
         for (Waiting each : waiting) {
@@ -305,9 +306,9 @@ final class FairWorkers {
     }
 
     /**
-     * Records that a call's deadline passed while the call waited in the queue.
+     * Records that a call waited too long for a thread or found the queue full.
      *
-     * @param share the share of the call's tenant, or null if tenants do not matter
+     * @param share the share of the call's tenant, or null if the transport does not distinguish tenants
      */
     void waitedInVain(@Nullable Share share) {
         vain = share;

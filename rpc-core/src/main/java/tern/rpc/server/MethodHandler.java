@@ -131,7 +131,7 @@ final class MethodHandler {
         return new RpcException(StatusCode.INTERNAL, text);
     }
 
-    /** Names what threw the exception, for the log: the method, or a filter around it. */
+    /** Returns the name of the code that threw the exception, for the log: the method, or a filter around it. */
     private String thrower(Throwable cause) {
         for (StackTraceElement frame : filters.isEmpty() ? new StackTraceElement[0] : Thrown.trace(cause)) {
             if (frame.getClassName().equals(MethodInvoker.class.getName())) {
@@ -147,7 +147,10 @@ final class MethodHandler {
         return method.toString();
     }
 
-    /** Returns whether a method of the filter's class, or a lambda expression in it, was running. */
+    /**
+     * Returns whether the frame belongs to the filter. For a filter that is a lambda expression, any lambda expression
+     * of the same class is treated as the filter.
+     */
     private static boolean isOf(String filter, StackTraceElement frame) {
         int generated = filter.indexOf("$$");
         String written = generated < 0 ? filter : filter.substring(0, generated);
@@ -158,8 +161,8 @@ final class MethodHandler {
 
     /**
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
-     * If the caller does not have the exception's class, a short line without stack trace is logged for each further
-     * call, up to a limit per second, so that the id sent to the caller can be found in the log.
+     * If callers do not have the exception's class, they get an id. For each further such call, a short line with its
+     * id and without a stack trace is logged, up to a limit per second.
      *
      * @param typed whether the answer can contain the class of an exception. If not, callers get the texts of declared
      *     exceptions and of exceptions in the interface's package only

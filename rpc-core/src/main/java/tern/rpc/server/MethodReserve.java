@@ -13,10 +13,10 @@ import tern.rpc.transport.ServerCall;
  * calls to the other methods still run.
  *
  * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
- * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. As many calls as there are threads may wait for one,
- * because a thread is still counted for a short time after it has sent an answer. The running and waiting calls of one
- * method are limited to half of the threads, but at least four. The places are divided among tenants ({@link
- * TenantPlaces}), and all connections from one address together get at most half of the places.
+ * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. The queue has as many places as the reserve has
+ * threads. A queue is needed, because a thread is still counted for a short time after it has sent an answer. The
+ * running and waiting calls of one method are limited to half of the threads, but at least four. The places are divided
+ * among tenants ({@link TenantPlaces}), and all connections from one address together get at most half of the places.
  *
  * <p>Calls that the limiter refuses use the reserve without a permit. Asynchronous calls may still be unfinished when
  * their thread has returned, so the number of all calls without a permit is limited, too. Thread-safe. A race may cause

@@ -306,11 +306,12 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many calls run concurrently and how many may wait. While all threads are busy, spare threads serve
-         * tenants that hold few threads. There is one spare thread for every four threads, but at least four, although
-         * never more than regular threads, and none if there is only one thread. One more thread for every eight serves
-         * methods that hold few threads, and one for every twenty, but at least one, serves critical services. Stream
-         * callbacks run on a separate pool of the same size. All threads are created when needed.
+         * Sets how many calls run concurrently and how many may wait. The server adds further threads to this number.
+         * While all regular threads are busy, spare threads serve tenants that hold few threads. There is one spare
+         * thread for every four regular threads, but at least four. There are never more spare threads than regular
+         * threads, and none if there is only one regular thread. One thread for every eight regular threads serves
+         * methods that hold few threads. One thread for every twenty, but at least one, serves critical services.
+         * Stream callbacks run on a separate pool of the same size. All threads are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default

@@ -37,8 +37,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
     /**
-     * A call that its caller cancels at most this long before the deadline has reached its deadline, because clocks
-     * differ.
+     * If the caller cancels a call at most this long before the deadline, the deadline counts as passed, because the
+     * clocks of client and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -395,8 +395,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Returns whether the deadline has passed. The timer may also fire before the deadline, because it limits the wait
-     * in the queue too. A worker may have taken the call just before the timer fires.
+     * Returns whether the deadline has passed. The timer may fire before the deadline, because it also limits the wait
+     * in the queue. A worker may have taken the call just before the timer fires.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;
@@ -414,8 +414,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline was the reason, otherwise
-     * CANCELLED. On the caller's clock, the deadline may pass slightly earlier.
+     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
+     * pass, otherwise CANCELLED. The caller's clock may be slightly ahead.
      */
     private RpcException whyGone() {
         ServerContext serving = context;

@@ -13,7 +13,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.settings.PropertyCheck;
 import tern.rpc.transport.ServerTransport;
 
-/** The transports of one server, and the work that is left on them. Thread-safe. */
+/** The transports of one server. Waits for their calls when the server drains, and closes them. Thread-safe. */
 final class ServedTransports {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
@@ -100,7 +100,7 @@ final class ServedTransports {
         return unsentBytes() > 0 || sum(ServerTransport::endingConnections) > 0;
     }
 
-    /** Returns the larger of the two counts, because some bytes are in both of them. */
+    /** Returns the number of unsent answer bytes: the larger of two counts, because some bytes are in both counts. */
     private long unsentBytes() {
         return Math.max(sum(ServerTransport::queuedBytes), sum(ServerTransport::unsentBytes));
     }

@@ -54,7 +54,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Limits the stack traces, because peers may end any number of calls. */
+    /** Limits how many failures of subscribers are logged, because peers may end any number of calls. */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */

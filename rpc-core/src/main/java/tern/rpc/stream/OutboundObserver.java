@@ -50,7 +50,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // a getter of the sent value may have thrown an exception, for example
+        } catch (Throwable e) { // for example, a getter of the sent value has thrown an exception
             ended = true;
             sink.abort(e);
             throw e;

@@ -17,7 +17,7 @@ import tern.rpc.SeldomWarning;
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
-    /** Limits the stack traces, because peers may cancel any number of calls. */
+    /** Limits how many failures of publishers are logged, because peers may cancel any number of calls. */
     private static final SeldomWarning FAILED_CANCEL =
             new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
 
@@ -58,8 +58,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // If the publisher sends all values in response to one request, it learns only from this cancellation that
-            // the call has ended.
+            // A publisher may send all values in response to one request. Only this cancellation then stops it after
+            // the end of the call.
             cancel.run();
             return;
         }

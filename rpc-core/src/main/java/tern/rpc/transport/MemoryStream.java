@@ -21,7 +21,7 @@ import tern.rpc.serialization.SerializationException;
  */
 final class MemoryStream implements ClientStream {
 
-    /** This end is ready while fewer than this number of bytes are unread at the peer. Triple uses the same limit. */
+    /** This end is ready while the peer has fewer unread bytes than this. Triple uses the same limit. */
     private static final long READY_BYTES = 32 << 10;
 
     /**

@@ -18,7 +18,10 @@ public final class MissingMethods {
 
     private static final int MAX_NAMES = 10;
 
-    /** The compared part of the written name. It is limited, because the caller chooses the length of the name. */
+    /**
+     * The number of characters of a name that are compared. It is limited, because the caller chooses the length of the
+     * name.
+     */
     private static final int MAX_COMPARED = 32;
 
     /** Names are compared only if a service has at most this number of methods, because the comparison is slow. */
@@ -44,7 +47,7 @@ public final class MissingMethods {
         return refusal(service, name, RANKED);
     }
 
-    /** @param ranked limits the refusals for which names are compared */
+    /** @param ranked limits the rate of refusals for which names are compared */
     static RpcException refusal(ServiceDescriptor service, String name, Pace ranked) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,

@@ -40,7 +40,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns a server's message about a method that was still running at its deadline.
+     * Returns the message with which a server reports that a method was still running at its deadline.
      *
      * @param millis the time since the call was received, in milliseconds
      */
@@ -63,7 +63,10 @@ public final class TimeOuts {
         return call + " at " + endpoint + ": " + told;
     }
 
-    /** Returns the server's failure. For DEADLINE_EXCEEDED, the message contains the timeout that the caller set. */
+    /**
+     * Returns the failure to report to the caller. If the server's failure is DEADLINE_EXCEEDED, the caller's timeout
+     * is added to its message. Any other failure is returned unchanged.
+     */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {
             return failure;

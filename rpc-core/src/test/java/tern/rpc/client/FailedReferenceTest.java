@@ -19,7 +19,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
-/** Tests that a reference which cannot be created leaves nothing behind in its client. */
+/** Tests that the failed creation of a reference leaves no resources behind in the client. */
 @Timeout(120)
 class FailedReferenceTest {
 

@@ -16,12 +16,12 @@ class ProviderCopiesTest extends ScriptedProviders {
 
     private static final int CALLS_PER_SECOND = 10;
 
-    /** For each call at the failing provider, the time for which the call or copy waits for its answer. */
+    /** For each call or copy at the failing provider, the time for which it waits for its answer. */
     private final List<Duration> waits = new ArrayList<>();
 
     /**
-     * Makes 200 calls of an idempotent method. Provider ONE fails, so the client sends it only copies of calls after its
-     * first failure. The caller gets the answer of provider TWO.
+     * Makes ten calls per second to an idempotent method. Provider ONE fails every call and copy that it gets, and
+     * provider TWO answers.
      *
      * @return the number of failed calls
      */

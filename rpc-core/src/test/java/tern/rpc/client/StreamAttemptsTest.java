@@ -192,12 +192,12 @@ class StreamAttemptsTest {
             given.onSubscribe(new Flow.Subscription() {
                 @Override
                 public void request(long values) {
-                    // The test calls send() instead.
+                    // This publisher ignores requests. The test calls send() to publish a value.
                 }
 
                 @Override
                 public void cancel() {
-                    // The test stops by itself.
+                    // This publisher ignores cancellations.
                 }
             });
         }

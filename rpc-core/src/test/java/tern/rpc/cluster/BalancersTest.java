@@ -49,7 +49,7 @@ class BalancersTest {
 
     /** An open connection. */
     private static final class Open extends IdleConnection {
-        int looks; // the number of checks whether the connection is available
+        int looks; // how often the balancer has checked whether the connection is available
 
         Open(Endpoint endpoint) {
             super(endpoint);
@@ -354,7 +354,7 @@ class BalancersTest {
         double squares = targets.stream()
                 .mapToDouble(target -> Math.pow(keys.getOrDefault(target, 0) / (double) keysEach - 1, 2))
                 .sum();
-        double sampling = 1.0 / keysEach; // Even exact shares would show this variance.
+        double sampling = 1.0 / keysEach; // The variance that random keys cause even if all shares are equal.
         assertThat(Math.sqrt(squares / providers - sampling))
                 .as("standard deviation")
                 .isBetween(0.1, 0.15);

@@ -148,7 +148,9 @@ final class ClusterModel {
             return 100.0 * lateFailed / calls;
         }
 
-        /** Returns the share of the faulty providers in the fifth second after the end of the fault. */
+        /**
+         * Returns the percentage of calls that the faulty providers get in the fifth second after the end of the fault.
+         */
         double fifthPercent() {
             return 100.0 * inFifthOfBad / inFifth;
         }

@@ -83,7 +83,7 @@ class ClusterModelTest {
                 return call.number % 10 < 3 ? Treatment.end(Outcome.FAILED) : Treatment.serve(1);
             }
         },
-        /** Large requests are a fifth of the calls. */
+        /** The provider is slow for large requests, which are a fifth of the calls. */
         SLOW_FOR_LARGE_REQUESTS {
             @Override
             public Treatment of(Call call, long now) {
@@ -265,7 +265,7 @@ class ClusterModelTest {
         assertThat(few.curedPercent()).isGreaterThan(1);
     }
 
-    /** The response times that such a client knows are a minute old when the fault begins. */
+    /** When the fault begins, the response times that an idle client has measured are a minute old. */
     @ParameterizedTest
     @EnumSource(
             value = Faults.class,
@@ -280,7 +280,8 @@ class ClusterModelTest {
 
     /**
      * Each client needs about one failed call to notice each faulty provider, and later tries a failing provider again.
-     * If no other pair were drawn after a pair of faulty providers, each client would lose up to ten times as many calls.
+     * If a client draws a pair of faulty providers, it draws another pair. Otherwise each client would lose up to ten
+     * times as many calls.
      */
     @ParameterizedTest
     @CsvSource({"SLOW, 2.5", "HANGS, 3.6", "FAILS, 4.8"})

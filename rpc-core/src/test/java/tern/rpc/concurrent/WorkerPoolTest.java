@@ -71,7 +71,7 @@ class WorkerPoolTest {
         @Override
         public Thread newThread(Runnable task) {
             created.add(task);
-            return new Thread(() -> {}); // only takes the place of the real thread
+            return new Thread(() -> {}); // a placeholder; the test starts the real thread later
         }
 
         void startOne() throws InterruptedException {

@@ -31,8 +31,7 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy, and lets the tenant with few calls hold more calls than it may have spare
-     * threads.
+     * Makes all regular threads busy. The tenant with few calls then holds more calls than it may run on spare threads.
      */
     @BeforeEach
     void crowdOut() {
@@ -106,7 +105,7 @@ class FairWorkersTest {
         while (threads.admitted() > 0) {
             Thread.onSpinWait();
         }
-        call.withdraw(); // ends the call, so that the thread that takes it has nothing to do
+        call.withdraw(); // the call is over, so the thread that takes it does nothing
 
         assertThat(workers.offerToIdle(call)).isTrue();
 
@@ -122,10 +121,12 @@ class FairWorkersTest {
                 .isFalse();
     }
 
-    /** Makes calls of the tenant use spare threads, and lets it hold far more calls than there are free threads. */
+    /**
+     * Passes a call of the tenant to a spare thread. The tenant then holds far more calls than there are free threads.
+     */
     private void flood(Share tenant) {
         ServedCall ended = new ServedCall(null, null, true, false);
-        ended.withdraw(); // the thread that takes the call has nothing to do
+        ended.withdraw(); // the call is over, so the thread that takes it does nothing
         enter(tenant, 1);
         assertThat(workers.offer(ended, tenant)).isNull();
         enter(tenant, 30);

@@ -309,8 +309,8 @@ class LedgerOfCallsTest {
     }
 
     /**
-     * Returns the failure of a call with a timeout of one minute. Its caller cancels it the given time before the
-     * deadline.
+     * Returns the failure of a call with a timeout of one minute. The caller cancels the call the given number of
+     * milliseconds before its deadline.
      */
     private Throwable failureOfCallCancelledBeforeItsDeadline(long millis) {
         AtomicReference<Throwable> failed = new AtomicReference<>();

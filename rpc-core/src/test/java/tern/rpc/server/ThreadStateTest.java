@@ -33,7 +33,8 @@ class ThreadStateTest {
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
     /**
-     * A service whose methods return the caller stored on their thread and then store their own caller there.
+     * A service whose methods read the caller's name that a previous call left on the thread, and then leave another
+     * name.
      */
     public interface Careless {
 

@@ -74,7 +74,7 @@ class ContractServer implements ContractService {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // null is a mistake of the method
+    @SuppressWarnings("NullAway") // the method returns null by mistake
     public CompletableFuture<String> later(String text) {
         return switch (text) {
             case "now" -> CompletableFuture.completedFuture("at once");

@@ -308,7 +308,7 @@ interface StreamFlowContract extends StreamContract {
         }
     }
 
-    /** A client has at most 200 threads for callbacks. Here, each of them waits for a further stream. */
+    /** A client has at most 200 threads for callbacks. In this test, each of these threads waits for another stream. */
     @Test
     default void callbacksThatWaitForStreamsDoNotKeepThemFromEnding() throws Exception {
         int callbacks = 200;

@@ -129,7 +129,7 @@ interface TransportFiltersContract extends TransportContract {
         assertThatThrownBy(() -> filtered.echo("x")).hasMessageContaining("gave no response");
     }
 
-    /** Returns null instead of a stage, which the compiler does not prevent. */
+    /** A filter that returns null instead of a stage. The compiler does not prevent this mistake. */
     class NullFilter implements ClientFilter, ServerFilter {
         @Override
         @SuppressWarnings("NullAway") // tests a mistake that applications can make
@@ -203,7 +203,7 @@ interface TransportFiltersContract extends TransportContract {
                 });
     }
 
-    /** The filter hides the call from its caller, so the caller cannot know whether it was sent. */
+    /** The filter replaces the executor of the call, so the caller is not notified whether the call was sent. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     default void lateCallMayHaveRunIfAFilterReplacesTheExecutor(boolean blocking) {
