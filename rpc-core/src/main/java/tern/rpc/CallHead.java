@@ -111,8 +111,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns the caller: the principal that an earlier authorizer returned or, if no authorizer returned one, the
-     * subject of the certificate that TLS verified. Returns null if the caller is unknown.
+     * Returns the caller: the principal that an earlier authorizer returned, or otherwise the subject of the
+     * certificate that TLS verified. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

@@ -59,7 +59,7 @@ public final class CallLedger {
      * Creates the ledger of a call that waited for a worker. The ledger starts in phase {@link Phase#DECODE}, because
      * the calling thread decodes the call next.
      *
-     * @param started the time at which the calling thread took the call from the queue, on the given clock
+     * @param started the time when the calling thread took the call from the queue, on the given clock
      * @param queuedNanos the time that the call spent in the queue, in nanoseconds
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {

@@ -172,7 +172,7 @@ public final class CallOptions {
      * <p>If the given proxy already has options, the new proxy has both. For an option that both set, these options take
      * precedence. A header in these options replaces all headers with the same name that the given proxy has.
      *
-     * <p>If the object is not a proxy, returns it unchanged, so that code that sets options also works with a test's
+     * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
      * mock or implementation. The options then have no effect. This is logged as a warning, except for mocks that
      * Mockito created.
      *

@@ -5,9 +5,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time on a monotonic clock at which a caller stops waiting for its call. The client sends the remaining time with
- * the call. If a server makes calls while it serves a call, these calls inherit the deadline of the served call.
- * Immutable. Times are in nanoseconds on the call's clock, normally {@link System#nanoTime()}.
+ * The time when a caller stops waiting for its call, on a monotonic clock. The client sends the remaining time with the
+ * call. If a server makes calls while it serves a call, these calls inherit the deadline of the served call. Immutable.
+ * Times are in nanoseconds on the call's clock, normally {@link System#nanoTime()}.
  */
 public final class Deadline {
 

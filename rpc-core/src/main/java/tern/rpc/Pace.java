@@ -13,7 +13,7 @@ public final class Pace {
     private final int most;
     private final long periodNanos;
     private final NanoClock clock;
-    private final AtomicLong began; // the time at which the current period began
+    private final AtomicLong began; // the start of the current period
     private final AtomicInteger taken; // the number of actions in the current period
 
     /** @param most the maximum number of actions in a period */

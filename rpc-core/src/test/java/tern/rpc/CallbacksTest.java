@@ -16,8 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that an interface with callbacks is rejected, and that an interface whose methods use only data types is
- * accepted.
+ * Tests which interfaces are rejected because of callbacks. Interfaces whose methods use only data types are accepted.
  */
 class CallbacksTest {
 

@@ -13,8 +13,8 @@ import java.util.Map;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles types for tests. A test can thus use types with the names of a library's types, although the library is not
- * on the class path.
+ * Compiles types for tests. The types may have the names of a library's types, so a test needs no such library on its
+ * class path.
  */
 public final class CompiledTypes {
 

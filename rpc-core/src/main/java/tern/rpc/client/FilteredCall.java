@@ -21,7 +21,7 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
     private final CallFuture<?> future;
     private final PendingCall.Completion end;
     private final AtomicBoolean ended = new AtomicBoolean();
-    // Created only if a filter holds the call, because most filters return at once. Guarded by this object's lock.
+    // Created only if a filter holds the call, because most filters return immediately. Guarded by this object's lock.
     private @Nullable LateFilters late;
 
     /**

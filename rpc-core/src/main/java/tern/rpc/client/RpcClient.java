@@ -262,7 +262,7 @@ public final class RpcClient implements AutoCloseable {
         try {
             return connected(reference, service, wire, endpoints);
         } catch (RuntimeException | Error e) {
-            // The caller gets no proxy, so nobody else would close the connections.
+            // The caller gets no proxy, so no other code would close the connections.
             references.remove(endpoints);
             endpoints.close();
             if (e instanceof RejectedExecutionException) {

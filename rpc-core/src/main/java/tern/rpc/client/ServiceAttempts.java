@@ -9,7 +9,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * The state that is shared by all of a client's references to one service: the budgets for additional attempts, the
+ * The shared state of all of a client's references to one service. It contains the budgets for additional attempts, the
  * number of hedges, and the number of calls that a fallback answered.
  */
 record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fallbacks, Supplier<Hedging> newHedging) {

@@ -14,7 +14,7 @@ import tern.rpc.transport.ClientConnection;
  *
  * @param source the name of the source that reports the provider list
  * @param state whether the list is current
- * @param since the time at which the list entered this state
+ * @param since the time when the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param held the number of unlisted providers that still answer and stay in use
@@ -45,8 +45,8 @@ public record ClusterReport(
     /**
      * One provider.
      *
-     * @param heard whether the connection is open and the provider has sent something on it; also true if the
-     *     connection is open and it is unknown whether the provider has sent something
+     * @param heard whether the connection is open and the provider has sent something on it. Also true for an open
+     *     connection if the transport does not know whether the provider has sent something
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the source no longer lists the provider

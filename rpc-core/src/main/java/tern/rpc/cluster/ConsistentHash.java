@@ -9,10 +9,10 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Sends calls with the same key to the same provider, in proportion to the weights. The hash of the key selects one of
- * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. A provider is skipped in
- * favour of the next provider for the slot if it is not usable, is avoided, or has more than 1.25 times the mean number
- * of calls in flight. A list change moves only the keys of added and removed providers. A choice takes constant time
- * unless it is the first one for its slot or skips a provider. Thread-safe.
+ * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
+ * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
+ * flight. A list change moves only the keys of added and removed providers. A choice takes constant time unless it is
+ * the first one for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 

@@ -24,7 +24,7 @@ import tern.rpc.endpoint.Instance;
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable
  * @param held the providers that the source no longer lists but that stay in use
- * @param heldSinceNanos the time at which the current period with held providers began
+ * @param heldSinceNanos the start of the current period with held providers
  * @param state the reason why providers are held
  */
 record LastGood(

@@ -350,8 +350,8 @@ public final class Node {
     }
 
     /**
-     * Returns whether the provider is silent, which means that calls are in flight but nothing has arrived from the
-     * provider for a long time. The client then sends pings, so that the provider can show that it is alive.
+     * Returns whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long
+     * time. The client then sends pings, so that the provider can show that it is alive.
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
@@ -422,7 +422,7 @@ public final class Node {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }
 
-    /** Returns the time at which the node became usable. */
+    /** Returns the time when the node became usable. */
     long usableSinceNanos() {
         return usableSinceNanos;
     }

@@ -9,7 +9,7 @@ public final class Outcomes {
 
     private Outcomes() {}
 
-    /** @param failure the failure, or null if the method returned a result or threw one of its own exceptions */
+    /** @param failure the failure, or null for a result or for an exception that the method declares */
     public static Outcome of(@Nullable RpcException failure) {
         if (failure == null) {
             return Outcome.ANSWERED;

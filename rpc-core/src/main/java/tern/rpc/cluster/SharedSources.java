@@ -71,7 +71,7 @@ final class SharedSources {
 
     /**
      * Passes the current snapshot, and then every new snapshot, to the listener. The listener may run on any thread,
-     * but never on two threads at once.
+     * but never on two threads at the same time.
      *
      * @param service the reference's service, for logs and error messages
      */

@@ -52,7 +52,7 @@ final class TrialPauses {
     /**
      * Returns whether a trial is due.
      *
-     * @param failing whether the provider's last calls failed, as opposed to slow answers
+     * @param failing whether the provider's last calls failed; false if they were only slow
      * @param calls the number of the client's calls since its last trial
      */
     boolean isDue(boolean failing, long calls, long now) {

@@ -7,7 +7,7 @@ import java.util.List;
  * A list of providers with its state. Immutable. The list contains each endpoint once. An unchanged instance should be
  * the same object as in the previous snapshot, because identical objects are the fastest to compare.
  *
- * @param since the time at which the list entered this state
+ * @param since the time when the list entered this state
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
  * @param rules the current rules; kept while the source is unreachable
  */

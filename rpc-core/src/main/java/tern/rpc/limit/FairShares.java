@@ -14,11 +14,11 @@ import tern.rpc.NanoClock;
  * The calls from all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
  * flooding tenant (R. Boyer, J Moore, 1981).
  *
- * <p>The number of calls that a tenant sends does not show how much of the server it occupies: a tenant with many fast
- * calls sends the most calls, but a few slow calls from another tenant may occupy all permits for a long time. A tenant
- * that is crowded out therefore never waits and never floods. A tenant is crowded out if both conditions hold: The
- * largest other tenant holds more than an equal share of the permits. This tenant itself holds less than an equal
- * share, or less than half as many permits as the largest one.
+ * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. A tenant with
+ * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
+ * a long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
+ * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
+ * less than an equal share, or less than half as many permits as the largest one.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, for as long as these tenants send calls. The calls from these tenants are admitted even beyond the limit
@@ -52,7 +52,7 @@ final class FairShares {
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 
-    // The last tenant for which permits were reserved, and the time at which the reservation ends.
+    // The last tenant for which permits were reserved, and the end of the reservation.
     private volatile @Nullable Share other;
     private volatile long othersUntil;
 

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * limit doubles.
  * <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
  * u.
- * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t, but by no less than 30 % and no more
- * than 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A gradient
+ * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t. It shrinks by at least 30 % and at
+ * most 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A gradient
  * below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call. The limit
  * then returns to its previous value. After three such results, the measured t becomes the usual time.
  * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To

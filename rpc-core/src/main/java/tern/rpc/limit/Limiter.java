@@ -23,8 +23,8 @@ import tern.rpc.NanoClock;
  * from other tenants are admitted beyond the limit, up to twice the limit. A flooding tenant gets the number of permits
  * that keeps the server busy ({@link Limit#enough}), minus the permits that other tenants hold.
  *
- * <p>A call that continues without a thread keeps its permit, but it does not count towards the number of calls that
- * can be served concurrently.
+ * <p>A call that continues without a thread keeps its permit, but it does not count as one of the calls that the
+ * threads serve.
  *
  * <p>Thread-safe.
  */
@@ -141,8 +141,8 @@ public final class Limiter {
     }
 
     /**
-     * Returns whether the tenant is crowded out of the threads. This is the case if another tenant has more than an
-     * equal share of the threads, and this tenant has less than an equal share or less than half as many threads as the
+     * Returns whether the tenant is crowded out of the threads. Two conditions must hold: Another tenant has more than
+     * an equal share of the threads. This tenant has less than an equal share, or less than half as many threads as the
      * other tenant.
      *
      * @param working the number of threads that the tenant holds or waits for

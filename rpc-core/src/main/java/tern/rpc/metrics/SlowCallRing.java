@@ -42,7 +42,7 @@ public final class SlowCallRing {
      * A call that missed the latency target.
      *
      * @param id the id of this record, unique in this process
-     * @param at the time at which the call ended
+     * @param at the time when the call ended
      * @param method the method name, as in {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for an exception without a
      *     status code

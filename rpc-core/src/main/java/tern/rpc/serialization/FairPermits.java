@@ -16,9 +16,9 @@ import tern.rpc.NanoClock;
  * later request may pass it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for the end of running calls: if any permit is free and no other request is being decoded, it is
- * decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait for
- * this request. Thread-safe.
+ * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request
+ * is decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait
+ * for this request. Thread-safe.
  */
 final class FairPermits {
 

@@ -23,8 +23,9 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
-     * Returns the warnings to log at startup if an application sends values with this codec instead of a format that
-     * keeps all state: types that JSON does not support, and classes whose objects lose fields. One sentence each.
+     * Returns the warnings to log at startup if an application uses this codec in place of a format that keeps the
+     * whole state of objects. There is one sentence for each type that JSON does not support, and for each class whose
+     * objects lose fields.
      */
     default List<String> lostState() {
         return List.of();

@@ -36,7 +36,8 @@ public final class LargeWork {
 
     /**
      * For every {@value} bytes of the heap, one thread may write a message. A message of 8 MiB occupies up to 28 MiB
-     * while it is written: the object, the array, a smaller or larger array while it grows, and the copy that is sent.
+     * while it is written. This memory contains the object, the array, a second array while the array grows, and the
+     * copy that is sent.
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
@@ -115,7 +116,7 @@ public final class LargeWork {
      *
      * @param bytes the size of the decompressed request
      * @param tenant identifies the caller
-     * @return the work whose permit the caller must pass to {@link #end} when the request has been decoded; null if the
+     * @return the work, which the caller must pass to {@link #end} when the request has been decoded; null if the
      *     request is so small that it needs no permit
      * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds, or if too many other
      *     threads wait

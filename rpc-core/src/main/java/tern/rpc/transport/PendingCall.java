@@ -111,7 +111,7 @@ public final class PendingCall implements Runnable {
         return oneWay;
     }
 
-    /** Returns the time at which the attempt started. */
+    /** Returns the time when the attempt started. */
     public long startedNanos() {
         return startedNanos;
     }

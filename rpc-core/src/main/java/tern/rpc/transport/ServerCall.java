@@ -17,7 +17,7 @@ import tern.rpc.limit.Share;
  */
 public interface ServerCall extends ServerContext.Exchange {
 
-    /** Returns the time at which the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
+    /** Returns the time when the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
     long receivedNanos();
 
     /** Returns the service name, or null if the transport does not know it before the request is decoded. */
@@ -140,7 +140,7 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Returns whether the caller is still waiting for an answer. */
     boolean isOpen();
 
-    /** Sets the watcher of the call, and the time at which {@link Watcher#expired} is called. */
+    /** Sets the watcher of the call, and the time when {@link Watcher#expired} is called. */
     void watch(long untilNanos, Watcher watcher);
 
     /**

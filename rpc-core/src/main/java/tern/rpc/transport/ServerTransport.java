@@ -30,8 +30,8 @@ public interface ServerTransport extends AutoCloseable {
     int connections();
 
     /**
-     * Returns the number of connections that clients have opened since the start, including those that were closed
-     * immediately, or -1 if the transport does not count them.
+     * Returns the number of connections that clients have opened since the start, or -1 if the transport does not count
+     * them. Connections that were closed immediately are included.
      */
     default long acceptedConnections() {
         return -1;

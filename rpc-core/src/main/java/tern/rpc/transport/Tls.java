@@ -14,9 +14,9 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS settings: keys, trusted certificates and rules. The constructor checks that each key matches its certificate,
- * that each protocol is secure, and that each cipher exists. Immutable. Transports take a supplier and call it for
- * every new connection, so keys and trusted certificates can change while connections are open.
+ * The TLS settings: keys, trusted certificates and rules. The constructor checks keys against their certificates, and
+ * rejects insecure protocols and unknown ciphers. Immutable. Transports take a supplier and call it for every new
+ * connection, so keys and trusted certificates can change while connections are open.
  *
  * @param name the source and its setting, for error messages
  * @param keys the keys and certificates of this side, already initialized; null for none

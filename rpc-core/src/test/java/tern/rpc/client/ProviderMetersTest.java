@@ -46,8 +46,8 @@ class ProviderMetersTest {
             .build();
 
     /**
-     * Creates a thread that runs its task directly in {@code start()}, so that a call has ended on the client before
-     * the test advances the clock.
+     * Creates a thread whose {@code start()} method runs the task itself. A call has therefore ended on the client
+     * before the test advances the clock.
      */
     private static Thread onTheThreadOfTheTest(Runnable task) {
         return new Thread(task) {

@@ -182,7 +182,7 @@ class StreamAttemptsTest {
         assertThat(first.sent).containsExactly("r");
     }
 
-    /** Sends values that nobody requested, as a faulty publisher does. */
+    /** Sends values without a request, like a faulty publisher. */
     private static final class Unasked implements Flow.Publisher<String> {
         private Flow.@Nullable Subscriber<? super String> subscriber;
 

@@ -54,7 +54,7 @@ final class ClusterModel {
             return new End(outcome, true);
         }
 
-        /** Fails the call at once, without executing it. The client sends the call once to another provider. */
+        /** Fails the call immediately, without executing it. The client sends the call once to another provider. */
         static Treatment refuse() {
             return new End(Outcome.FAILED, false);
         }
@@ -63,7 +63,7 @@ final class ClusterModel {
     /** Serves the call, but more slowly. */
     private record Serve(double timesSlower) implements Treatment {}
 
-    /** Ends the call at once. */
+    /** Ends the call immediately. */
     private record End(Outcome outcome, boolean executed) implements Treatment {}
 
     /** Resets the client's connection, with all calls on it. */

@@ -14,7 +14,7 @@ import tern.rpc.transport.ServerTransport;
 @Timeout(60)
 class DrainTest {
 
-    /** The number of checks at which the drain finds work. Later checks find none. */
+    /** The number of checks in which the drain finds work. Later checks find none. */
     private static final int LOOKS = 10;
 
     /** A transport with one connection and no call, whose other counts a test chooses. */
