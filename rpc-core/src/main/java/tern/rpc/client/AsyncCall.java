@@ -177,7 +177,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // This value determines whether the error message reports a missing connection or a missing answer.
+            // If a connection attempt is in progress, the error message reports a missing connection instead of a
+            // missing answer.
             boolean isConnecting = target.connection().isConnecting();
             boolean wasHeard = target.connection().wasHeard();
             attempt.fail(executed -> TimeOuts.late(attempt, target.endpoint(), isConnecting, wasHeard, executed));

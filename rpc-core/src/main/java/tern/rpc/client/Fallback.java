@@ -67,7 +67,7 @@ final class Fallback {
                 () -> method.getDeclaringClass().getSimpleName() + "." + method.getName() + " is answered by "
                         + target.getClass().getName(),
                 failure);
-        method.trySetAccessible(); // The interface need not be public.
+        method.trySetAccessible(); // needed if the interface is not public
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

@@ -251,7 +251,7 @@ final class StreamCall implements StreamAttempts.Listener {
             observed.end();
         }
         method.meters().ended(cause, took);
-        attempts.cancel(); // If the filters completed their stage early, the call is still running.
+        attempts.cancel(); // The call is still running if the filters completed their stage early.
         attempts.close();
         if (passed.compareAndSet(false, true) && !answersTaken) {
             takeAnswers(arguments);

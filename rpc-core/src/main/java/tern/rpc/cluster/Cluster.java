@@ -56,7 +56,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // All its methods except timeLimit() need this object's lock.
+    // The methods of RulesInForce, except timeLimit(), need this object's lock.
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -460,8 +460,8 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // Set after the routes are removed. Otherwise a waiting call that sees "closed" could still find a provider
-            // and be sent.
+            // The flag is set after the routes are removed. Otherwise a waiting call could see the flag, find a
+            // provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

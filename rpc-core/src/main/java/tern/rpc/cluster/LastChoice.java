@@ -24,7 +24,7 @@ final class LastChoice {
                 && known.subset == subset
                 && known.protocol.equals(protocol)
                 && known.zone.equals(zone)
-                && known.listed.equals(listed)) { // Usually both are the same list object, so that equals is fast.
+                && known.listed.equals(listed)) { // The lists are usually the same object, so equals is fast.
             return known.chosen;
         }
         List<Instance> chosen = List.copyOf(maker.get());

@@ -375,7 +375,7 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        long times = opened == null ? 0 : opened.timesAvailable(); // read before the connection may change again
+        long times = opened == null ? 0 : opened.timesAvailable(); // read first; the next check notices a later change
         boolean usable = isUsable();
         if (usable && (!usableBefore || times != timesAvailable)) {
             long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;

@@ -203,7 +203,7 @@ final class SharedSources {
          * previous list can be used.
          */
         void hurry() {
-            // Usually no list is being delayed. This check needs no lock, because many failed calls may get here at the
+            // Usually no list is being delayed. This check avoids the lock, because many failed calls may check at the
             // same time.
             if (!waiting || hurried) {
                 return;

@@ -142,7 +142,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             }
             waking.set(false);
             // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
-            // may have seen the pending wake-up and therefore not have woken any other worker.
+            // may have seen the pending wake-up, and may therefore not have woken another worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 

@@ -149,7 +149,7 @@ public final class LargeWork {
 
     private void enter(@Nullable MessageKind kind, int bytes, Object tenant) {
         int places = places();
-        // Counts the threads before they queue for the lock, because each of them already holds its object.
+        // The threads are counted before they queue for the lock, because each of them already holds its object.
         if (entering.incrementAndGet() > places + threads) {
             entering.decrementAndGet();
             throw refusal(kind, bytes, crowded(places, places));

@@ -18,7 +18,7 @@ public final class OutputBuffer {
     private int prefixBytes;
     private @Nullable MessageKind kind;
     private @Nullable LargeWork inTurns; // null if arrays of any size are created without a permit
-    private Object tenant = LargeWork.OWN_CALLS; // gets the permit
+    private Object tenant = LargeWork.OWN_CALLS; // the tenant that gets the permit
     private @Nullable LargeWork turn; // the work for which the buffer has a permit
 
     /**

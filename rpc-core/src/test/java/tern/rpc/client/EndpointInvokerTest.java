@@ -28,7 +28,7 @@ class EndpointInvokerTest extends ScriptedProviders {
 
     @Test
     void asynchronousCallEndsIfItsConnectionCannotBeOpened() {
-        // a client opens its first connections one after another, so most of these are not open yet
+        // a client opens its first connections one after another, so most of these connections are not open yet
         Service proxy = proxy(IntStream.range(0, 2_000)
                 .mapToObj(i -> new Endpoint("10.0." + i / 250 + "." + i % 250, 1))
                 .toArray(Endpoint[]::new));
