@@ -21,8 +21,8 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
- * one node for each endpoint. New connections are opened at a limited rate. When no reference uses a node any longer,
- * its connection is kept for 30 s and then closed as soon as its calls have ended. Thread-safe.
+ * one node for each endpoint. New connections are opened at a limited rate. When the last reference has released a
+ * node, the node's connection is kept for 30 s. It is then closed as soon as its calls have ended. Thread-safe.
  */
 public final class Nodes {
 

@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 /**
  * Describes an exception that the application's own code, such as a constructor, a setter or a getter, threw while a
  * message was read or written. The description omits the exception's message, because it may contain the values. The
- * message is logged under an id that the description contains. The number of log lines is limited, because the sender
- * of a message chooses it.
+ * message is logged under an id that the description contains. The number of log lines is limited, because senders
+ * determine how often such exceptions occur.
  */
 public final class RefusedValues {
 

@@ -336,7 +336,9 @@ final class FairWorkers {
         return workers.hasRoom();
     }
 
-    /** Returns the number of running calls on regular and spare threads and on those of the method reserve. */
+    /**
+     * Returns the number of calls that run on regular threads, on spare threads, and on threads of the method reserve.
+     */
     int active() {
         int active = workers.active();
         if (spare != null) {

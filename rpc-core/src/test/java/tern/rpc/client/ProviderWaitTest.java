@@ -36,7 +36,7 @@ class ProviderWaitTest {
         CompletableFuture<String> find();
     }
 
-    private final ManualTimer timer = new ManualTimer(); // never runs a task in these tests
+    private final ManualTimer timer = new ManualTimer(); // runs tasks only when the test calls runAll()
     private final FakeNetwork network = new FakeNetwork();
     private final ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
     private final Cluster cluster = parts.cluster(

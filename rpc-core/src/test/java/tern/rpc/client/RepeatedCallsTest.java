@@ -12,7 +12,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
-/** Tests what a caller learns about a call that was repeated: an earlier attempt may have run. */
+/** Tests that the failure of a repeated call says that an earlier attempt may have run. */
 class RepeatedCallsTest extends ScriptedProviders {
 
     /**
