@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Calls that find no connection may start connection attempts. This class limits these attempts to one every half
- * second. An attempt can reach a restarted provider before a long reconnect pause ends. Thread-safe.
+ * Limits the connection attempts that calls start when they find no connection: to one every half second. Such an
+ * attempt can reach a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 

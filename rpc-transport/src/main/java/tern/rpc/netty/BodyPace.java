@@ -1,7 +1,7 @@
 package tern.rpc.netty;
 
 /**
- * The period in which the speed of an arriving request body is measured. Each period is measured separately. Otherwise
+ * Measures the bytes of a request body that arrive in the current period. Each period is measured separately. Otherwise
  * a body whose first bytes arrived quickly could take hours to arrive. Confined to the event loop.
  */
 public final class BodyPace {
@@ -24,7 +24,7 @@ public final class BodyPace {
         bytesBefore = arrivedBytes;
     }
 
-    /** Returns the beginning of the period. */
+    /** Returns the time at which the period began, in nanoseconds. */
     long sinceNanos() {
         return sinceNanos;
     }

@@ -9,12 +9,15 @@ public enum CallKind {
     /** A streaming call of a service, which may stay open for ever. */
     STREAM,
 
-    /** A call of {@code Check} of the health service, which needs no token and runs on threads reserved for it. */
+    /**
+     * A call of the health service's {@code Check} method. It needs no token and runs on threads reserved for health
+     * checks.
+     */
     HEALTH_CHECK,
 
     /**
-     * A call of {@code Watch} of the health service, which needs no token and may stay open for ever. It must not
-     * prevent the server from closing its connection to make room for another one.
+     * A call of the health service's {@code Watch} method. It needs no token and may stay open for ever. The server may
+     * close a connection with only such calls to make room for a new connection.
      */
     HEALTH_WATCH
 }

@@ -25,10 +25,10 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * A socket on which blocking callers send their requests and read the answers themselves, one call at a time. The
- * caller's thread connects, writes and reads, so no other thread has to be woken. To cancel a waiting call, another
- * thread closes the socket, which ends the read. Fields without a comment are confined to the thread that owns the
- * connection: the caller's thread, or the thread that took the connection from the idle connections.
+ * A socket for blocking callers. The caller's thread connects, sends the request and reads the answer, so no other
+ * thread has to be woken. The socket transmits one call at a time. To cancel a waiting call, another thread closes the
+ * socket, which ends the read. Fields without a comment are confined to the thread that owns the connection: the
+ * caller's thread, or the thread that took the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 

@@ -9,8 +9,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 
 /**
- * The calls in flight on one server connection: their number, its limits, and the checks of their deadlines. Confined
- * to the event loop, except where stated otherwise.
+ * The calls in flight on one server connection. Counts the calls, refuses calls above the limits, and checks the
+ * deadlines. Confined to the event loop, except where stated otherwise.
  */
 public final class CallsInFlight {
 
@@ -81,10 +81,7 @@ public final class CallsInFlight {
         return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO);
     }
 
-    /**
-     * Tells the call handler that a call was refused before the handler received it, so that the handler counts the
-     * call.
-     */
+    /** Reports a refused call to the call handler. The handler counts the call although it did not receive it. */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
@@ -105,7 +102,10 @@ public final class CallsInFlight {
         unanswered.add(call);
     }
 
-    /** Called when a rarely checked request is complete. From now on, its time limits are checked often. */
+    /**
+     * Called when an incomplete request that was checked only once a second is complete. From now on, the call's
+     * deadline is checked frequently.
+     */
     public void servedLate(NettyServerCall call) {
         unanswered.wake(call);
     }
@@ -147,14 +147,16 @@ public final class CallsInFlight {
         return number > 0;
     }
 
-    /** Returns whether an open call prevents the server from closing this connection to make room for another one. */
+    /**
+     * Returns whether an open call prevents the server from closing this connection to make room for a new connection.
+     */
     boolean keepConnection() {
         return number > watches || unanswered.keepConnection();
     }
 
     /** Like {@link #keepConnection}, but the result may be a little out of date. Any thread may call this. */
     boolean mayKeepConnection() {
-        // "number" excludes incomplete requests; "unanswered" includes them
+        // "number" counts only complete requests; "unanswered" also contains the incomplete ones
         return number > watches || unanswered.mayKeepConnection();
     }
 

@@ -99,14 +99,14 @@ public interface ClientProtocol {
     }
 
     /**
-     * Returns whether answers in this protocol begin with text. If so, unknown text from a server does not prove that
-     * the server uses another protocol.
+     * Returns whether answers in this protocol begin with text. If so, text that this protocol does not define is no
+     * proof that the server uses another protocol.
      */
     default boolean isText() {
         return false;
     }
 
-    /** Returns the time limit for the response to a heartbeat while no call is waiting for an answer. */
+    /** Returns the time limit for the answer to a heartbeat on a connection without pending calls. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

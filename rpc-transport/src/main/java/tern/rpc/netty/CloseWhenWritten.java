@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection of the server after all earlier commands in its write queue have been written. The peer gets all
- * of these bytes, however slowly it reads, unless it stops reading for {@link #STALL_MILLIS}.
+ * Closes a connection of the server after all earlier commands in its write queue have been written. Even a slow peer
+ * receives all queued bytes, unless it reads nothing for {@link #STALL_MILLIS}.
  */
 final class CloseWhenWritten extends WriteCommand {
 
@@ -30,8 +30,8 @@ final class CloseWhenWritten extends WriteCommand {
     private final Runnable outputEnded;
 
     /**
-     * @param outputEnded called when all bytes have been written and only the peer's close is missing. Must continue
-     *     reading; this class drops the bytes
+     * @param outputEnded called when all bytes have been written and the peer has not closed the connection yet. Must
+     *     resume reading the socket, so that the close is noticed; this class drops the received bytes
      */
     CloseWhenWritten(Channel channel, Runnable outputEnded) {
         this.channel = channel;

@@ -21,8 +21,8 @@ import tern.rpc.transport.TimeOuts;
 
 /**
  * One client socket, from the connection attempt until it is closed. Calls may be sent as soon as the object exists;
- * their requests wait in the write queue until the socket is open. The states and their changes stay in one class, because
- * their order decides which calls are lost. Fields without a comment are confined to the event loop.
+ * their requests wait in the write queue until the socket is open. All state changes are in this class, because their
+ * order determines which calls are lost. Fields without a comment are confined to the event loop.
  */
 public final class Connection implements PendingCall.Carrier {
 
@@ -78,7 +78,7 @@ public final class Connection implements PendingCall.Carrier {
     private final KeepAlive keepAlive;
     private boolean isOpened;
     private final UnheardCalls unheard = new UnheardCalls(this::closeIfDrained);
-    private boolean leaving; // true if the server announced the connection's end before the connection was ready
+    private boolean leaving; // true if the server asked for no further calls before the connection was ready
     private boolean heard;
     private boolean answered;
     private long readyNanos; // when the connection became ready for calls
@@ -101,9 +101,9 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * @param tls null for no TLS
-     * @param replacement whether the connection replaces a lost or draining one. The process that accepts a replacement
-     *     may itself be about to end, or may be a proxy whose server has stopped. A replacement therefore accepts calls
-     *     only after the server has sent bytes
+     * @param replacement whether the connection replaces a lost or draining one. A replacement accepts calls only after
+     *     the server has sent bytes, because its peer may be a process that is shutting down, or a proxy whose server
+     *     has stopped
      */
     Connection(
             Endpoint endpoint,
@@ -190,7 +190,7 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            // a pending TLS exception is handled first, because its message explains the close better
+            // a pending TLS exception must be handled first, because it explains why the connection was closed
             loop.execute(() -> close(reason));
         }
     }
@@ -256,7 +256,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // If the connection closed while the call was being registered, the close may have missed this call.
+            // If the connection was closed while this call was being registered, close() may not have failed this call.
             failCalls();
         } else {
             deadlines.sweepLater();
@@ -368,7 +368,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Returns whether the server has answered a call, or has sent bytes and kept the connection open for at least a
-     * second. If not, the server may just be accepting and closing connections, so the next connection attempt must
+     * second. If not, the server may accept and immediately close every connection, so the next connection attempt must
      * wait.
      */
     boolean wasOfUse() {
@@ -428,8 +428,9 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * A one-way call has ended when its request is written. The socket may take the request only later, and servers
-     * other than Tern would cancel the call if the connection were closed before its answer.
+     * Closes a draining connection when it is no longer needed. A one-way call is no longer pending when its request
+     * has been written, but the connection must stay open for it: the socket may accept the request later, and many
+     * servers cancel the call if the connection is closed before they have answered.
      */
     void closeIfDrained() {
         if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {

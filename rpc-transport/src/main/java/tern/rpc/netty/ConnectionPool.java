@@ -28,10 +28,10 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. A lost or draining connection is replaced: immediately the first time, then after pauses that
- * double, with full jitter. A call that finds no connection fails, but may start a connection attempt before the pause
- * ends. A draining connection stays open until its last answer has arrived. A replacement accepts calls once its server
- * has sent bytes. Thread-safe.
+ * usually one connection. A lost or draining connection is replaced. The first replacements are immediate; later ones
+ * wait for pauses that double, with full jitter. A call that finds no connection fails, but may start a connection
+ * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
+ * accepts calls once its server has sent bytes. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -110,7 +110,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return timesAvailable;
     }
 
-    /** Returns whether a connection is being opened, or is ready but has not notified this pool yet. */
+    /** Returns whether a connection is being opened, or is ready but this pool has not been notified yet. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAnyReady(null));
@@ -244,7 +244,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
         }
-        // A connection that reports DRAINING still has the state READY, but accepts no further calls.
+        // A connection reports DRAINING while its state is still READY, so it must be excluded here.
         boolean ready = !closed && isAnyReady(state == State.DRAINING ? connection : null);
         if (ready && !available) {
             timesAvailable++;
@@ -254,8 +254,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        // The field "heard" is true once the server has sent bytes on any connection. It is never reset, because from
-        // then on a connection becomes ready only after the server has sent bytes on it.
+        // The field is never reset, because every replacement becomes ready only after the server has sent bytes on it.
         heard = true;
     }
 

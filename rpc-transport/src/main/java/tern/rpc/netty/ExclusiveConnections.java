@@ -65,7 +65,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final ReconnectBackoff backoff;
     // the scheduled next attempt; null if no attempt is scheduled; guarded by this
     private @Nullable ScheduledFuture<?> retry;
-    // true if the last attempt to connect succeeded, so that further sockets can probably be opened
+    // true if the last connection attempt succeeded; further attempts will then probably succeed too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
     private volatile long timesAvailable; // written while this object is locked
@@ -128,8 +128,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Returns whether an open socket is free. A server that accepts no further sockets, for example because it has too
-     * many, still answers on sockets that are already open.
+     * Returns whether an open socket is free. A server that has reached its connection limit accepts no further
+     * sockets, but still answers on open sockets.
      */
     private boolean hasIdle() {
         return !idle.isEmpty() || (callers != null && callers.hasIdle());
@@ -311,7 +311,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         connecting.remove(connection);
     }
 
-    /** Returns whether another socket has got an answer since the last attempt to connect failed. */
+    /** Returns whether an answer has arrived on an open socket since the last failed connection attempt. */
     private boolean hasAnsweredMeanwhile() {
         return anyHeard && heardNanos - unreachableNanos > 0;
     }

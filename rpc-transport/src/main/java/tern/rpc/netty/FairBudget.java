@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget that all connections of a server share. A connection may add bytes only while its own bytes and the
- * bytes of its network together are fewer than the free bytes. One network therefore gets at most half of the budget,
- * and one connection at most a third. If k networks add as many bytes as they can, each of them gets at most 1/(k + 1)
- * of the budget, and at least 1/(k + 1) stays free for others.
+ * A memory budget that all connections of a server share. A connection may add bytes only while the sum of its own
+ * bytes and its network's bytes is smaller than the number of free bytes. One network therefore gets at most half of
+ * the budget, and one connection at most a third. If k networks add as many bytes as they can, each of them gets at
+ * most 1/(k + 1) of the budget, and at least 1/(k + 1) stays free for others.
  *
- * <p>The bytes of the connection count twice, because all callers behind a proxy have one network. A connection with
- * few bytes may still add some when the other connections from its network may not.
+ * <p>The bytes of the connection count twice: as its own bytes and as bytes of its network. Callers behind one proxy
+ * share a network. When its large connections may add no more bytes, its small connections still may.
  *
- * <p>A network may exceed its part, for example because bytes are counted after they have been read. The bytes beyond
- * half of the budget reduce the room of this network only.
+ * <p>A network may exceed its half, for example because bytes are counted after they have been read. The excess bytes
+ * reduce only the room of this network.
  *
  * <p>Thread-safe. Concurrent callers may together exceed the limit.
  */

@@ -14,9 +14,9 @@ import tern.rpc.NanoClock;
  * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up
  * to 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
  * milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop for
- * {@link #TURN_NANOS}, other connections are read first. The more time its previous bytes took, the smaller its next
- * buffer is. If many connections are busy, each gets a shorter turn, so that all get one within about
- * {@link #ROUND_NANOS}.
+ * {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long time gets a
+ * smaller buffer for its next read. If many connections are busy, turns are shorter, so that every connection gets a
+ * turn within about {@link #ROUND_NANOS}.
  *
  * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured.
  */
@@ -39,7 +39,7 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final int MIN_BYTES = 128;
 
-    /** Smaller reads are measured only if they fill their buffer, because small calls should not pay for the clock. */
+    /** Smaller reads are measured only if they fill their buffer. Reading the clock would slow down small calls. */
     static final int MEASURED_BYTES = 1 << 10;
 
     /** The maximum size of the first buffer. Many new connections may send expensive bytes at the same time. */
@@ -169,14 +169,14 @@ final class FairReads implements RecvByteBufAllocator {
             return false;
         }
 
-        /** @param took the time that the bytes of the previous read took */
+        /** @param took the time for which the event loop processed the bytes of the previous read */
         private void fitLimit(long took, long turn) {
             if (took > turn) {
                 limit = (int) Math.max(MIN_BYTES, lastBytesRead() * turn / took);
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections are busy, even a connection whose bytes were cheap so far gets a small buffer.
+            // While many connections are busy, every buffer is small, because the next bytes may be expensive.
             limit = Math.min(limit, (int) (MAX_BYTES * turn / TURN_NANOS));
         }
     }

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 final class IdleSweep {
 
     /**
-     * The interval between two checks is at most 1/{@value} of the idle timeout. If it were longer, a connection could
-     * be closed while its last call is being answered.
+     * The interval between two checks is at most 1/{@value} of the idle timeout. With a longer interval, a connection
+     * could be closed while its last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
@@ -61,7 +61,7 @@ final class IdleSweep {
                     left = Math.min(left, connection.closeIfIdle(now));
                 }
             }
-        } finally { // even after an exception, idle connections must be closed later
+        } finally { // the next check must be scheduled even after an exception
             if (any) {
                 lookLater(loop, left);
             } else {

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the bytes that one connection holds in an {@link InboundBudget}, and decides whether its socket is read. The
- * account of a caller that is not authenticated yet starts with a smaller budget. Confined to the event loop, except
- * where stated otherwise.
+ * Counts the request bytes of one connection in an {@link InboundBudget}, and decides whether its socket is read. The
+ * bytes of an unauthenticated caller count in a smaller budget. Confined to the event loop, except where stated
+ * otherwise.
  */
 public final class InboundAccount {
 
@@ -33,7 +33,7 @@ public final class InboundAccount {
 
     // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
     private volatile InboundBudget budget;
-    private volatile FairBudget.Part part; // the part of the network in the budget; replaced together with the budget
+    private volatile FairBudget.Part part; // the bytes of the network in the budget; replaced together with the budget
     private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final InetAddress network;
     private final EventLoop loop;
@@ -155,7 +155,7 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker released the bytes before it could see the pause
+            pause(false); // a worker has released bytes in the meantime, before it could notice the pause
         }
         if (paused) {
             budget.await(this);
@@ -179,17 +179,17 @@ public final class InboundAccount {
     }
 
     /**
-     * Called when the account begins to wait.
+     * Called when the account begins to wait for room in the budget.
      *
-     * @param number the number of accounts that began to wait before, in this budget
+     * @param number the number of accounts that began to wait for this budget earlier
      */
     void waitsAs(long number) {
         place = number;
     }
 
     /**
-     * Returns whether the account gets its turn before the other one: if its network holds fewer bytes, or within one
-     * network if it has waited for longer. Any thread may call this.
+     * Returns whether this account gets its turn before the given one. The account whose network holds fewer bytes is
+     * first. Within a network, the account that has waited longer is first. Any thread may call this.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
@@ -239,14 +239,14 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether the budget permits reading. Any thread may call this.
      *
-     * @param asked the budget, which may have given the turn to this account
+     * @param asked the budget that requests the check; it may have given the turn to this account
      */
     void lookAgain(InboundBudget asked) {
         try {
             loop.execute(() -> {
                 look();
                 if (finishing == null || asked != budget) {
-                    asked.finished(this); // gives back the turn if the connection has it but does not use it
+                    asked.finished(this); // returns the turn to the budget if this account has it but does not use it
                 }
             });
         } catch (RejectedExecutionException e) {

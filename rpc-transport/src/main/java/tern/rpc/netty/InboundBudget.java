@@ -44,9 +44,9 @@ final class InboundBudget {
     private final FairBudget memory;
     private final String whose;
     private final Set<InboundAccount> waiting = ConcurrentHashMap.newKeySet();
-    private final AtomicLong places = new AtomicLong(); // the number of accounts that have begun to wait
+    private final AtomicLong places = new AtomicLong(); // the number of accounts that have begun to wait so far
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
-    // number of bytes released since the waiting connections last looked at the budget
+    // number of bytes released since the waiting connections last checked the budget
     private final AtomicLong released = new AtomicLong();
 
     private InboundBudget(long maxBytes, String whose) {
@@ -88,13 +88,13 @@ final class InboundBudget {
         return memory.networks();
     }
 
-    /** Counts a connection from the given network and returns the part of the network. */
+    /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */
     FairBudget.Part join(InetAddress network) {
         return memory.join(network);
     }
 
     /**
-     * @param part the part of the network whose bytes change
+     * @param part the record of the bytes that the network holds
      * @param bytes the number of bytes to add; negative for released bytes
      */
     void add(FairBudget.Part part, long bytes) {
@@ -110,8 +110,8 @@ final class InboundBudget {
     }
 
     /**
-     * Remembers the account until {@link #leave}. The account looks at the budget again when memory has become free, or
-     * when its turn comes to exceed the budget in order to complete its message.
+     * Adds the account to the waiting accounts until {@link #leave}. A waiting account checks the budget again when
+     * memory has become free, or when the account gets its turn to exceed the budget and complete its message.
      */
     void await(InboundAccount account) {
         if (waiting.contains(account)) {
@@ -162,8 +162,8 @@ final class InboundBudget {
     }
 
     /**
-     * Called when the message of the connection that may exceed the budget is complete or has failed, or when this
-     * connection does not need its turn. Another waiting connection then gets the turn.
+     * Called when the connection that has the turn no longer needs it: its message is complete or has failed, or the
+     * connection has room in the budget. Another waiting connection then gets the turn.
      *
      * @param account counts the bytes of the connection
      */

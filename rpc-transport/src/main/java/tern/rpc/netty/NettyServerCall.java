@@ -16,14 +16,14 @@ import tern.rpc.transport.ServerCall;
 public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
 
     /**
-     * The connection checks the deadline of a call every 20 ms. After a call has been open for this long, one check per
-     * second is enough.
+     * The connection checks the deadline of a call every 20 ms. When a call has been open for this time, its deadline
+     * is checked only once a second.
      */
     private static final long REST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The deadline of a call is checked every 20 ms again when less than this time is left. This time is longer than
-     * the interval of the rare checks.
+     * When less than this time remains until the deadline, the deadline is checked every 20 ms again. The value is
+     * greater than the interval of one second between rare checks.
      */
     private static final long ALERT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -159,9 +159,9 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Called when the connection is lost, so the answer cannot be sent. A one-way call continues, because its caller
-     * never waits for an answer, and may close the connection as soon as the request is sent. Must run on the event
-     * loop.
+     * Called when the connection has been lost. Ends the call, because its answer cannot be sent. A one-way call
+     * continues, because its caller may close the connection as soon as the request has been sent. Must run on the
+     * event loop.
      */
     @Override
     public void disconnected() {

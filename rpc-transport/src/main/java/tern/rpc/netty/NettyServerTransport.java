@@ -71,11 +71,11 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
-    // The time from which the server again searches for silent connections to close. Set after a search that found
-    // none, even for an address without other connections.
+    // The earliest time of the next search for silent connections of all addresses. Set when no connection was silent
+    // enough to be replaced by a connection from any address.
     private final AtomicLong nextLookNanos;
-    // for each address whose new connection could not replace any connection, the time at which it may try again;
-    // removed when the last connection from the address is closed
+    // the earliest time of the next search for a new connection from an address; contains the addresses for which the
+    // last search found no silent connection, until their last connection is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -145,7 +145,7 @@ public final class NettyServerTransport implements ServerTransport {
             return ending.get();
         }
 
-        /** Called when a connection sends nothing more and waits until the peer closes it. */
+        /** Called when all answers of a connection have been sent and the server waits until the peer closes it. */
         void outputEnded(Channel channel) {
             ending.incrementAndGet();
             channel.closeFuture().addListener(done -> ending.decrementAndGet());
@@ -302,8 +302,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
         if (silent.isEmpty()) {
-            // Only this address must wait before it is considered again. A new connection from another address may
-            // replace connections that a new connection from this address may not replace.
+            // Only new connections from this address are refused without a search for a while. For another address, a
+            // search may find connections to close, because the choice depends on the address.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
@@ -329,7 +329,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether there is no silent connection that a new connection could replace, whatever its address. */
+    /** Returns whether a search would find no silent connection for any address of a new connection. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

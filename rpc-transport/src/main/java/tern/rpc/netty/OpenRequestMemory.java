@@ -18,8 +18,8 @@ public final class OpenRequestMemory {
     private static final int PARTS_UNPACKED = 4;
 
     private final InboundBudget all;
-    private final FairBudget.Part requests; // the bytes of requests from the network of the connection
-    private final FairBudget.Part networkHeads; // the bytes of headers from the network of the connection
+    private final FairBudget.Part requests; // the request bytes of the client's network
+    private final FairBudget.Part networkHeads; // the header bytes of the client's network
     private final Supplier<InboundAccount> accounts;
     // created by the event loop when the first bytes are counted, before other threads receive these bytes
     private @Nullable InboundAccount inbound;

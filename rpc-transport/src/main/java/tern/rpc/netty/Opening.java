@@ -60,10 +60,11 @@ final class Opening implements ConnectAttempt.Outcome {
     }
 
     /**
-     * Waits until the server has sent bytes, and closes the connection if it sends none. Sends a ping if the server
-     * would otherwise send nothing before the first request.
+     * Starts waiting for the first bytes from the server. The connection is closed if none arrive within the connect
+     * timeout. Sends a ping if a server of this protocol does not send bytes first.
      *
-     * @return false if the server need not send anything
+     * @return false if the protocol has no ping and its servers do not send bytes first, so there is nothing to wait
+     *     for
      */
     boolean listenFirst(Channel opened) {
         if (!protocol.isServerFirst()) {

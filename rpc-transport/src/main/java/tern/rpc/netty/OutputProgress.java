@@ -7,9 +7,9 @@ import io.netty.channel.ChannelOutboundBuffer;
  * The number of written bytes that a connection's socket has accepted, at one moment. If two successive values are
  * equal and {@link #isSending} is true, the socket accepted no byte in between.
  *
- * @param pendingBytes the number of bytes that the socket has not taken
+ * @param pendingBytes the number of bytes that the socket has not accepted
  * @param buffer identifies the buffer that is being written
- * @param takenOfBuffer the number of bytes of this buffer that the socket has taken
+ * @param takenOfBuffer the number of bytes of this buffer that the socket has accepted
  */
 record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
 
@@ -26,7 +26,7 @@ record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
                 output.totalPendingWriteBytes(), System.identityHashCode(output.current()), output.currentProgress());
     }
 
-    /** Returns whether the socket has not taken all written bytes yet. */
+    /** Returns whether written bytes are waiting for the socket. */
     boolean isSending() {
         return pendingBytes > 0;
     }

@@ -71,14 +71,16 @@ final class PendingCalls {
         return call != null && call.id() == id && remove(slot, call) ? call : null;
     }
 
-    /** Removes a call that has ended without an answer, if it has not been removed. The server may still answer it. */
+    /**
+     * Counts a call that has ended without an answer, and removes it from the table. The server may still answer it.
+     */
     void abandon(long id) {
         // incremented before the call is removed, so that a late answer always finds the call or the increment
         unanswered.incrementAndGet();
         remove(id);
     }
 
-    /** Removes and returns the call that has been answered. If no call has the id, counts a late answer, returns null. */
+    /** Removes and returns the answered call. If no call has the id, counts a late answer and returns null. */
     @Nullable
     PendingCall removeAnswered(long id) {
         PendingCall call = remove(id);

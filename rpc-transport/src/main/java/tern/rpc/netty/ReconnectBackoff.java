@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Computes the pauses between connection attempts. After the first failed attempt, and after the first
- * {@value #MAX_LOST_AT_ONCE} lost connections, there is no pause. Every later pause is random, up to a bound that
- * doubles each time, so that clients do not all connect at the same moment. Not thread-safe.
+ * Computes the pauses between connection attempts. There is no pause after the first failed attempt and after the first
+ * {@value #MAX_LOST_AT_ONCE} lost connections. Later pauses are random, so that clients do not all connect at the same
+ * moment. Their upper bound doubles with each failure. Not thread-safe.
  */
 final class ReconnectBackoff {
 

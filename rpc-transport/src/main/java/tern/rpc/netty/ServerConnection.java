@@ -123,9 +123,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated: its call has been admitted, or its token has been accepted and
-     * there are no authorizers. The limits for unauthenticated callers then no longer apply. Any thread may call this,
-     * and may do so repeatedly.
+     * Called when the caller has been authenticated. This is the case when its call has been admitted, or when its
+     * token has been accepted and there are no authorizers. From then on, the limits for unauthenticated callers do not
+     * apply. Any thread may call this, any number of times.
      */
     public void callerIsKnown() {
         if (known) {
@@ -262,8 +262,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns whether the body of a request arrives too slowly after its grace period. Time during which this server
-     * did not read is not counted.
+     * Returns whether the body of a request arrives too slowly after its grace period. The measurement starts again
+     * when the server resumes reading after a pause.
      *
      * @param arrivedBytes the number of bytes of the body that have arrived so far
      */
@@ -445,7 +445,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * each reason.
      *
      * @param how the reason, which may contain text from the peer
-     * @param cause the exception to log with its stack trace; null if there is not an exception
+     * @param cause the exception to log with its stack trace; null if the reason is not an exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {
         LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);

@@ -13,13 +13,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call is running
- * on it, except for calls that watch the server's health, and no call has been answered for a minute. A connection on
- * which no call has ever been made counts as silent after ten seconds, or after one second if its address has many more
- * connections than the address of the new connection. Connections are chosen first from the address with the most
- * connections, and never from an address with fewer connections than the address of the new connection. Within an
- * address, connections on which no call has ever been made are closed first, starting with the oldest. The others are
- * closed in the order of their last calls.
+ * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call other than
+ * a health watch is running on it, and no call has been answered for a minute. An unused connection, on which no call
+ * has ever been made, is silent after ten seconds. If its address has many more connections than the address of the new
+ * connection, one second is enough.
+ *
+ * <p>The address with the most connections loses connections first. An address with fewer connections than the address
+ * of the new connection loses none. Within an address, unused connections are closed first, starting with the oldest.
+ * The other connections are closed in the order of their last answers.
  *
  * <p>All methods are pure functions. For IPv6, the first 64 bits are used as the address.
  */
@@ -65,7 +66,7 @@ final class SilentConnections {
         long quietSinceNanos();
     }
 
-    /** The state of a silent connection when it was looked at. The connection's own state may change at any time. */
+    /** The state of a connection at the time of the check. The connection itself may change at any time. */
     private record Silent<C extends Open>(C connection, boolean hasMadeCalls, long quietSinceNanos) {}
 
     private static final Comparator<Silent<?>> UNUSED_AND_OLDEST_FIRST = Comparator.<Silent<?>, Boolean>comparing(
@@ -86,7 +87,7 @@ final class SilentConnections {
      *
      * @param open all connections
      * @param newcomer the address of the new connection
-     * @param onlyItsOwn whether only connections from that address may be closed
+     * @param onlyItsOwn whether only connections from the address of the new connection may be closed
      * @param most the maximum number of connections to choose
      */
     static <C extends Open> List<C> choose(

@@ -26,11 +26,11 @@ import tern.rpc.SeldomWarning;
  * Streams are ended before this limit is reached ({@link UnsentBudget#refusal}). A unary answer is complete when it is
  * queued, so only the connection can be closed.
  *
- * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. If a client's report size is larger, the bytes of one report also count for
- * the time until the next report. Above {@link UnsentBudget#mostBytes}, any connection may be closed immediately. The
- * address with the most unread bytes is processed first. Within an address, the connection with the most unread bytes
- * is closed first. Thread-safe.
+ * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client has read neither all waiting bytes nor
+ * {@link #FAST_BYTES} within one second. A client may report more than {@link #FAST_BYTES} at once. The rest of such a
+ * report counts for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection may be closed
+ * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
+ * most unread bytes is closed first. Thread-safe.
  */
 final class SlowReaders {
 
@@ -67,33 +67,33 @@ final class SlowReaders {
         /** Returns the client's address, as text for log messages. */
         Object remoteAddress();
 
-        /** Closes the connection. The budget counts its bytes until they no longer occupy memory. */
+        /** Closes the connection. Its unread bytes stay in the budget until their memory has been released. */
         void giveUp();
     }
 
     /**
      * The counters of a connection at the time of a check.
      *
-     * @param ahead the number of bytes that the client read before this check and that also count for later checks. It
-     *     is 0 unless the report size of the client exceeds {@link #FAST_BYTES}
+     * @param ahead the number of bytes that the client has already read and that count for the following checks. It is
+     *     0 unless the report size of the client exceeds {@link #FAST_BYTES}
      */
     record Look(long unsent, long taken, long ahead) {
 
-        /** Looks at a connection for the first time. */
+        /** Returns the counters at the first check of a connection. */
         static Look at(Open connection) {
             long taken = connection.takenBytes();
             return new Look(connection.unsentBytes(), taken, Math.min(taken, aheadAfter(connection)));
         }
 
-        /** Looks at the same connection at the next check. */
+        /** Returns the counters of the same connection at the next check. */
         Look next(Open now) {
             long ahead = Math.max(0, readBy(now) - expected());
             return new Look(now.unsentBytes(), now.takenBytes(), Math.min(ahead, aheadAfter(now)));
         }
 
         /**
-         * Returns the maximum number of bytes that count for later checks. The bytes of one report count until the next
-         * report, and {@link #FAST_BYTES} of them count for the current check.
+         * Returns the maximum of {@link #ahead}: the bytes of one report, without the {@link #FAST_BYTES} that count
+         * for the current check.
          */
         private static long aheadAfter(Open connection) {
             return Math.max(0, connection.takenStepBytes() - FAST_BYTES);
@@ -101,7 +101,8 @@ final class SlowReaders {
 
         /**
          * Returns whether the client is slow. A client is slow if, since this record was made, it has read fewer than
-         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. Bytes that it had read ahead count, too.
+         * {@link #FAST_BYTES} and fewer than the bytes that were waiting then. The bytes in {@link #ahead} count as
+         * read since then.
          *
          * @param now the same connection, with its current counters
          */
@@ -168,15 +169,15 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // even after an exception, a further check must be possible
+        } finally { // the flag must be reset even after an exception, so that further checks are possible
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // between the check and the reset of the flag, other threads may have queued answers without scheduling a
-            // check
+            // other threads do not schedule a check while the flag is set, so answers that they queued since the last
+            // check would be missed
             queued();
         }
     }

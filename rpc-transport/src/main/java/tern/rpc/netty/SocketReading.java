@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides whether a server reads the socket of a connection, and whether a request arrives too slowly in the time during
- * which the server reads. Confined to the event loop.
+ * Decides whether a server reads the socket of a connection, and whether a request body arrives too slowly while the
+ * server reads. Confined to the event loop.
  */
 final class SocketReading {
 
@@ -75,9 +75,9 @@ final class SocketReading {
     }
 
     /**
-     * Returns whether the body of a request arrives too slowly. In each period, bytes may arrive at any speed during the
-     * grace period. A period lasts for twice the grace period or longer. Time during which this server did not read is not
-     * counted.
+     * Returns whether the body of a request arrives too slowly. The speed is measured in periods of at least twice the
+     * grace period. Each period begins with a grace period, in which bytes may arrive at any speed. When the server
+     * resumes reading after a pause, a new period begins.
      */
     boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
         if (sinceNanos - pace.sinceNanos() > 0) {

@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * Each time a connection is opened or closed, this many of the tenants that have no connections are checked for
-     * removal. The number is greater than one, so that the queue of these tenants shrinks.
+     * The number of tenants without connections that are checked for removal each time a connection is opened or
+     * closed. It is greater than one, so that the queue of these tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 

@@ -29,7 +29,7 @@ public final class UnheardCalls {
         count++;
     }
 
-    /** Called when the server has answered a one-way call, or has ended it in another way. */
+    /** Called when a one-way call has ended: the server has answered it or reset its stream. */
     public void ends() {
         count--;
         if (count == 0) {
@@ -37,7 +37,9 @@ public final class UnheardCalls {
         }
     }
 
-    /** Returns whether the connection may be closed, because it has no such calls or the time limit has passed. */
+    /**
+     * Returns whether the connection may be closed, because all one-way calls have ended or the time limit has passed.
+     */
     boolean mayBeLeft() {
         return count == 0 || late;
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer bytes of one connection that its client has not read, as a part of the {@link UnsentBudget} of the server.
+ * The answer bytes of one connection that its client has not read. They count in the server's {@link UnsentBudget}.
  * Thread-safe.
  */
 public final class UnreadBytes {
@@ -17,8 +17,9 @@ public final class UnreadBytes {
     public static final int MAX_STEP_BYTES = 512 << 10;
 
     /**
-     * Above {@link UnsentBudget#manyBytes}, a connection is refused answers and calls only if it holds more unread bytes
-     * than this. Above {@link UnsentBudget#mostBytes}, its own bytes do not matter.
+     * If all unread answers together exceed {@link UnsentBudget#manyBytes}, only connections with more unread bytes
+     * than this get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
+     * with any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 
@@ -118,7 +119,9 @@ public final class UnreadBytes {
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, this connection holds more than 1 MiB of unread answers, and its network holds more than a few.
+     * server, more than a few of these bytes belong to the client's network, and more than 1 MiB belongs to this
+     * connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the bytes of this connection do not
+     * matter.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

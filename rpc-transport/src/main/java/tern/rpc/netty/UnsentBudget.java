@@ -6,15 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
- * only one network has unread bytes. If three quarters of it are used, a stream that sends more is ended, unless its
- * connection has few unread bytes. If all of it is used, a stream continues only if its network has few unread bytes, or
- * has room according to {@link FairBudget}. Above an eighth of the heap, and above twice the budget on a large heap,
- * connections of clients that do not read are closed. Above twice that amount, any connection may be closed
- * ({@link SlowReaders}). Thread-safe.
+ * only one network has unread bytes. Thread-safe.
+ *
+ * <p>A stream may always send more if its network has few unread bytes, or has room according to {@link FairBudget}.
+ * Other streams are ended if they send more while three quarters of the budget are used. If their connection has few
+ * unread bytes, they are ended only when the whole budget is used.
+ *
+ * <p>Above {@link #manyBytes}, connections of clients that do not read are closed. Above {@link #mostBytes}, any
+ * connection may be closed ({@link SlowReaders}).
  *
  * <p>The budget does not limit unary answers, so the callers of one network may use it up. A network with few unread
- * bytes may therefore always add more. All such networks together hold at most half of the budget. Above the higher
- * limits, the network with the most bytes loses its connections first.
+ * bytes may therefore always add more. All such networks together hold at most half of the budget. When connections
+ * must be closed, the network with the most unread bytes loses its connections first.
  *
  * <p>The bytes of a connection count until the connection has been closed, because they occupy memory until then.
  */
@@ -26,15 +29,15 @@ final class UnsentBudget {
     private static final int SMALL_PART = 8;
 
     /**
-     * If many networks hold bytes, a network may always add bytes only if it holds at most 1/{@value} of an equal part.
-     * Otherwise the small parts of many networks together would exceed the budget.
+     * If many networks hold bytes, the limit of 1/{@link #SMALL_PART} is too high: the small parts of all networks
+     * together would exceed the budget. The limit is then 1/{@value} of an equal part of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 
-    /** A connection may use the last quarter of the budget if it holds at most 1/{@value} of the budget. */
+    /** A connection that holds at most 1/{@value} of the budget may use the last quarter of it. */
     private static final int SMALL_CONNECTION_PART = 16;
 
-    /** Unread answers may occupy one part in {@value} of the heap before any connection may be closed. */
+    /** Any connection may be closed when unread answers occupy more than 1/{@value} of the heap. */
     private static final int HEAP_PART = 4;
 
     /** The limit above which any connection may be closed, as a multiple of the configured budget. */
@@ -120,16 +123,16 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether the slow readers of this network receive no more answers. This is the case if the answers of all
-     * connections occupy more than {@link #manyBytes}, and this network holds more than a few bytes.
+     * Returns whether connections of this network with many unread bytes get no further answers. This is the case if
+     * the unread answers of all connections exceed {@link #manyBytes}, and this network holds more than a few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() > manyBytes() && !isSmall(part, 0);
     }
 
     /**
-     * Returns whether no reader of this network receives another answer. This is the case if the answers of all
-     * connections occupy more than {@link #mostBytes}, and this network holds more than a few bytes.
+     * Returns whether no connection of this network gets further answers. This is the case if the unread answers of all
+     * connections exceed {@link #mostBytes}, and this network holds more than a few bytes.
      */
     boolean isFullFor(FairBudget.Part part) {
         return all.used() > mostBytes && !isSmall(part, 0);

@@ -48,8 +48,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Called by a command that has written its bytes to the channel itself. From then on, the write queue no longer
-     * counts these bytes.
+     * Called by a command that has written its bytes directly to the channel. The write queue stops counting these
+     * bytes.
      */
     public void handedOver(int bytes) {
         unwritten -= bytes;
@@ -57,7 +57,7 @@ public final class WriteBatch {
     }
 
     /**
-     * Called by a command that has written its bytes to the channel itself. The write queue counts these bytes until
+     * Called by a command that has written its bytes directly to the channel. The write queue counts these bytes until
      * the future completes.
      */
     public void handedOver(int bytes, Future<?> taken) {
@@ -66,8 +66,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Called by a command that has written its bytes to the channel itself and will call {@link WriteQueue#left} for
-     * them later.
+     * Called by a command that has written its bytes directly to the channel. The write queue counts these bytes until
+     * the command calls {@link WriteQueue#left}.
      */
     public void handedOn(int bytes) {
         unwritten -= bytes;
@@ -81,8 +81,7 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // commands write fewer bytes than announced if their calls have ended; the queue must stop counting the
-            // rest
+            // a command whose call has ended writes fewer bytes than announced; the queue must stop counting the others
             queue.left(unwritten);
         }
         channel.flush();

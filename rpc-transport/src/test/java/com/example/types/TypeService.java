@@ -44,7 +44,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One method for each kind of type. Each method returns its argument. */
+/** A service with one method for each kind of type. Each method returns its argument. */
 public interface TypeService {
     int aInt(int value);
 

@@ -193,7 +193,7 @@ public final class Types {
 
     public interface Animal extends Serializable {}
 
-    /** A record that no service interface declares; the interfaces declare only its supertype. */
+    /** A record that no service method declares. The methods declare only its supertype. */
     public record Cat(String name) implements Animal {}
 
     public static class Failure extends Exception {

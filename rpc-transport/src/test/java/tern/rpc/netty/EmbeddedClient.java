@@ -149,7 +149,7 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // an exception decoded from an answer has the class that decoded it in its stack trace
+        // the stack trace of a decoded exception contains the class that decoded it
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 

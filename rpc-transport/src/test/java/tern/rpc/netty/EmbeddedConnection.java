@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
-/** A client's connection without a socket. The test plays the server, which need not read what the client writes. */
+/** A client's connection without a socket. The test acts as the server, and may leave written bytes unread. */
 public final class EmbeddedConnection implements AutoCloseable {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -100,12 +100,12 @@ public final class EmbeddedConnection implements AutoCloseable {
         return bytes;
     }
 
-    /** Sets whether the server reads what the client writes from now on. */
+    /** Sets whether the server reads the bytes that the client writes from now on. */
     public void reads(boolean now) {
         reads = now;
     }
 
-    /** Reads everything that the client has written so far. */
+    /** Reads all bytes that the client has written so far. */
     public void readAll() {
         List.copyOf(unread).forEach(ChannelPromise::trySuccess);
         unread.clear();
@@ -116,7 +116,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         return unread.size();
     }
 
-    /** Delivers bytes to the client as one complete read, after which the client flushes what it has written. */
+    /** Delivers bytes to the client in one read. The client then flushes the bytes that it has written. */
     public void send(byte[] bytes) {
         if (channel.isOpen()) {
             channel.writeInbound(Unpooled.wrappedBuffer(bytes));

@@ -93,7 +93,8 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        private final List<ServerConnection> connections = new ArrayList<>(); // one element after construction
+        // contains only the connection of this peer
+        private final List<ServerConnection> connections = new ArrayList<>();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {

@@ -168,9 +168,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests a race between the {@link InboundAccount}s of two connections. Only one of them may complete its message at
-     * a time. The second account is denied this permission, and the first account finishes before the second account is
-     * queued. The second account must still get the permission.
+     * Tests a race between the {@link InboundAccount}s of two connections. Only the account that has the turn may
+     * complete its message. The second account is refused the turn. The first account gives up the turn before the
+     * second account is queued. The second account must then get the turn.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
@@ -191,7 +191,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        // This call would never return if the InboundAccount scheduled a check of the budget again and again.
+        // This call never returns if the InboundAccount schedules endless checks of the budget.
         channel.runPendingTasks();
 
         assertThat(holder.isPaused()).isTrue();

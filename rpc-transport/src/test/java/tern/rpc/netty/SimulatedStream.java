@@ -143,7 +143,8 @@ final class SimulatedStream {
     }
 
     /**
-     * Returns whether the service fails. It does not fail if the planned requests are too few to trigger the failure.
+     * Returns whether the service fails. A service that fails after a number of requests does not fail if fewer
+     * requests are planned.
      */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;

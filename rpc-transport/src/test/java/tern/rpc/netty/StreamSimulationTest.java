@@ -35,7 +35,10 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /** Applies a random event, such as a loss, to the connection after a simulated user has run some actions. */
+    /**
+     * Schedules a random event for the connection, such as its loss. The event follows a random number of simulated
+     * steps.
+     */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];

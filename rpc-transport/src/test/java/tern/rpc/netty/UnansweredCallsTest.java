@@ -91,7 +91,7 @@ class UnansweredCallsTest {
         pass(10_000);
 
         assertThat(quick.checks).isEqualTo(500);
-        // after its first check, a call that may rest is checked only once per second
+        // after its first check, each stream is checked only once per second
         assertThat(streams).allMatch(stream -> stream.checks <= 11 && stream.checks >= 10);
     }
 

@@ -203,8 +203,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Returns true if the answer must not be sent because the caller reads too slowly and unread answers occupy too
-     * much memory. In that case, this method has sent an error instead.
+     * Sends an error instead of the answer if the caller reads too slowly and unread answers occupy too much memory.
+     * Returns whether it has sent the error.
      */
     private boolean isRefused() {
         String refusal = connection().unread().refusal();

@@ -26,16 +26,19 @@ final class DubboStatus {
 
     private static final StatusCode[] CODES = StatusCode.values();
 
-    /** The beginning of the text that Dubbo's provider sends if it lacks the group or version of a call. */
+    /**
+     * The beginning of the error text that Dubbo's provider sends if it does not export the group or version of a call.
+     */
     private static final String NOT_EXPORTED =
             "org.apache.dubbo.remoting.RemotingException: Not found exported service: ";
 
     private DubboStatus() {}
 
     /**
-     * Returns the status for a failure. A status that implies that the method did not run is used only if the method
-     * really did not run. A method that ran always gets SERVICE_ERROR, from which callers learn that it ran. INTERNAL
-     * and UNAVAILABLE have no exact equivalent; they are sent as a status that Dubbo's callers treat in the same way.
+     * Returns the status for a failure. THREADPOOL_EXHAUSTED, SERVICE_NOT_FOUND and BAD_REQUEST tell callers that the
+     * method did not run, so they are used only in this case. If the method ran, the status is SERVICE_ERROR, which
+     * tells callers that it ran. INTERNAL and UNAVAILABLE have no exact equivalent; they are sent as a status that
+     * Dubbo's callers treat in the same way.
      */
     static int of(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
@@ -53,8 +56,8 @@ final class DubboStatus {
     }
 
     /**
-     * @param text the error text in the answer; if it begins with the name of a status code, this code is used because
-     *     it is more exact than the status byte
+     * @param text the error text in the answer. If it begins with the name of a status code, this code is used, because
+     *     the status byte is less exact
      */
     static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
         if (status == SERVICE_ERROR && text.startsWith(NOT_EXPORTED)) {

@@ -63,17 +63,17 @@ final class AllowedHosts {
         return names;
     }
 
-    /** Returns the host that the request contains, for a message; null if it contains none. */
+    /** Returns the host in the request, for error messages; null if the request contains none. */
     static @Nullable String written(Http2Headers head) {
         CharSequence host = head.authority() != null ? head.authority() : head.get(HOST);
         return host == null ? null : host.toString();
     }
 
     /**
-     * Returns whether every host in the request is allowed. The address at which the connection arrived is always
-     * allowed: a page with this address as its host was loaded from this machine, and no name was resolved for it.
-     * Health probes and consumers of a registry use this address. Other IP addresses are not allowed, because a network
-     * device that redirects connections may use any address.
+     * Returns whether every host in the request is allowed. The local address of the connection is always allowed,
+     * because health probes and consumers of a registry use it. This is safe: a web page with this address as its host
+     * was loaded from this machine, without resolving a name. Other IP addresses are not allowed, because a network
+     * device can redirect connections for any address to this machine.
      *
      * @param local the address at which the connection arrived
      */

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Limits the time from the first byte of a request until its headers are complete, and the time for the rest of a body
- * that is no longer needed. The calls themselves limit the time for bodies that they still need. Confined to the event
- * loop.
+ * Limits the time from the first byte of a request until its headers are complete. Also limits the time for the rest of
+ * a body after its call has been answered. Until then, the call itself limits the time for its body. Confined to the
+ * event loop.
  */
 final class ArrivalClock {
 

@@ -46,10 +46,10 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Returns whether headers sent by the method before its result must wait until the result is known. True for
-     * encodings whose headers depend on the result.
+     * Returns whether headers that the method sends early must be kept until its result is known. True for encodings
+     * whose headers depend on the result.
      *
-     * @throws RpcException if the headers must wait and cannot be sent
+     * @throws RpcException if the headers must be kept but are invalid
      */
     default boolean holdsHeaders(Metadata headers) {
         return false;
@@ -86,14 +86,14 @@ interface CallEncoding {
         return null;
     }
 
-    /** Converts a failure to the failure that the caller receives. */
+    /** Returns the failure to send to the caller, which may contain less detail than the given one. */
     default Throwable told(Throwable failure) {
         return failure;
     }
 
     /**
-     * Returns a complete answer for a failure; null if the protocol has no special format for failures, in which case
-     * {@link #end} sends the failure.
+     * Returns a complete answer for a failure. Returns null if the protocol has no special format for failures; {@link
+     * #end} then sends the failure.
      */
     default @Nullable HttpWrite wholeFailure(
             HttpExchange exchange,

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 /**
  * The other origins whose pages may make calls (CORS, docs/wire-protocol.md 4.8). Immutable.
  *
- * @param origins the origins as browsers write them, {@code https://shop.example} or
- *     {@code http://localhost:3000}; {@code *} for all
+ * @param origins the origins in the form that browsers send, such as {@code https://shop.example} or {@code
+ *     http://localhost:3000}; {@code *} for all
  * @param headers the request headers that pages from these origins may set; empty for all
  * @param credentials whether browsers may send cookies; must be false if the origins are {@code *}
  * @param maxAge the time for which browsers may cache the permission

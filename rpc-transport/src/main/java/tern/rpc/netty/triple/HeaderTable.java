@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The encoder's part of the HPACK dynamic table (RFC 7541), with only the features that Tern's requests need. A field
  * is added when it is used for the second time, and from then on takes one or two bytes. Values that differ between
- * calls are never added. Entries are not evicted one by one: a full table is cleared, but only after 10,000 blocks.
- * Confined to the event loop.
+ * calls are never added. A full table accepts no further entries. It is cleared as a whole, but at most once per 10,000
+ * header blocks. Confined to the event loop.
  */
 final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
@@ -34,7 +34,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int MAX_SEEN = 1 << 6;
     private static final int MIN_SEEN = 8;
 
-    /** A full table is cleared only after this number of header blocks. */
+    /** A full table is cleared only if this number of header blocks has been written since it was last cleared. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
 
     private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();

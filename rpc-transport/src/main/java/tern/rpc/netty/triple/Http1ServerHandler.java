@@ -227,11 +227,11 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     // ---- output
 
     /**
-     * Returns whether the connection must be closed after the answer. A draining server closes only connections whose
-     * client learns this from the head of the answer. Otherwise the client may have sent its next request, which would
-     * get no answer.
+     * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
+     * headers of the answer can still announce it. Without this announcement, the client may already have sent its next
+     * request, which would get no answer.
      *
-     * @param headSent whether the head of the answer has been sent, without an announcement of the close
+     * @param headSent whether the headers of the answer have been sent, without this announcement
      * @param end whether the answer is complete
      */
     boolean mustClose(boolean headSent, boolean end) {
@@ -240,7 +240,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /**
      * Returns whether the server reads and drops the rest of an answered request instead of closing the connection.
-     * True if at most {@link #READ_AHEAD_BYTES} have not arrived yet.
+     * True if at most {@link #READ_AHEAD_BYTES} have not arrived yet and the client is not waiting for 100 (Continue).
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
@@ -266,8 +266,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the peer has read a part of an answer. Processes the next request, which may have been waiting for
-     * this.
+     * Called when the peer has read a part of an answer. Processes the next request if it has been waiting until the
+     * peer reads.
      */
     void taken() {
         if (exchange == null && unread.isReadable()) {

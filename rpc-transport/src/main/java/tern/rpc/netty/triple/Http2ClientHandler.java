@@ -37,21 +37,21 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
     /**
-     * For each stream that has ended, the client accepts this many frames on ended streams within 30 seconds, because
-     * frames of the answer may have been in flight. {@link Http2Limits#MAX_FRAMES_IN_VAIN} further frames are accepted
-     * too.
+     * The number of late frames that the client accepts per ended stream, because frames of the answer may have been in
+     * flight. Within 30 seconds, the client accepts this number for each stream that has ended, and another {@link
+     * Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
      */
     private static final int FRAMES_AFTER_END = 64;
 
     /**
-     * A WINDOW_UPDATE frame whose increment is smaller than this barely helps a waiting request. The client therefore
-     * counts it as a control frame and limits the number of control frames.
+     * A WINDOW_UPDATE frame with a smaller increment counts as a control frame, whose number is limited. A waiting
+     * request makes almost no progress with such an increment.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
-     * If the server cancels a call and less than this time remains until the deadline, the client reports an exceeded
-     * deadline, because the clocks of client and server may differ.
+     * If a server cancels a call, it may have done so at the deadline. The client therefore reports an exceeded
+     * deadline if less than this time remains, because the server's clock may be ahead.
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -210,7 +210,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Asks the server for a sign of life. */
+    /** Sends a PING or SETTINGS frame, which a live server must acknowledge. */
     void ping() {
         if (!streams.isActive()) {
             return;
@@ -249,10 +249,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (!outbound) {
                 countInVain(failed);
             }
-            return; // The frame was in flight when the stream ended. streamClosed() reports the end.
+            return; // The frame was in flight when the stream ended. streamClosed() handles the end.
         }
         ClientCall call = streams.call(error.streamId());
-        // the answer is complete, so the server needs no further frames of the request
+        // the answer is complete, so a request frame that cannot be sent is no failure of the call
         boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * If a client resets more than this number of streams in a time window, at most half of the streams that ended in
-     * this window may have been reset. Otherwise the connection is closed.
+     * The number of resets in a time window up to which the share of resets is not limited. Above it, at most half of
+     * the streams that ended in this window may have been reset. Resets that a timeout may have caused do not count.
      */
     static final int MANY_RESETS = 200;
 
@@ -21,9 +21,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. The client
-     * starts the timeout when it sends the request, and the server starts it when it reads the request. A busy server
-     * may read the request and its reset together, so these resets do not count towards the share of resets.
+     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. Such a reset
+     * does not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy
+     * server may read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -31,8 +31,8 @@ final class Http2Limits {
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * The maximum number of frames, in a time window of 30 seconds, on streams that this side has already reset. That
-     * many frames of 512 bytes would fill the flow-control window of a connection.
+     * The maximum number of frames in a time window of 30 seconds on streams that this side has already reset. Frames
+     * of 512 bytes reach this number when the peer fills the connection's flow-control window of 8 MiB.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
@@ -62,17 +62,16 @@ final class Http2Limits {
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * A frame that makes the server visit all open streams has a cost. Sent answer bytes reduce the sum of these costs:
-     * by 1 for each of this number of bytes. A peer may change its windows whenever it has received a few MiB, as
-     * {@link ReceiveWindows} does.
+     * The number of answer bytes that reduce the cost of the visits by 1. A peer may change its windows whenever it has
+     * received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The time by which a ping may arrive early. Clients send pings at the exact interval, and each ping takes a
-     * different time to arrive.
+     * The time by which a ping may arrive early. Clients send pings at regular intervals, but the transmission times
+     * differ.
      */
     private static final long JITTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -187,7 +187,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * instead of Netty.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        // a client that has not yet received the settings does not know the limit, so it has not violated it
+        // a client that has not received the settings yet cannot know the limit, so the reset does not count as its
+        // fault
         if (settingsKnown) {
             limits.reset(System.nanoTime(), false);
         }

@@ -212,8 +212,7 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // an RpcException from encoding the answer is the method's fault, so it must not be reported as the
-                // caller's mistake
+                // the status code of the exception could blame the caller, although the method is at fault
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
             } catch (Throwable e) { // this exception is caused by the metadata or by a lack of memory
@@ -237,9 +236,9 @@ final class HttpAnswer {
     }
 
     /**
-     * Answers a call with a failure, after the calling thread has reserved the answer for itself. If the failure cannot
-     * be encoded, sends a simpler failure or resets the stream. Otherwise the caller would wait forever, because no
-     * other thread answers.
+     * Answers a call with a failure. The calling thread must have reserved the answer for itself, so no other thread
+     * will answer. If the failure cannot be encoded, this method therefore sends a simpler failure or resets the
+     * stream.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {

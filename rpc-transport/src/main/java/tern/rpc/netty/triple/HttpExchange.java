@@ -58,12 +58,12 @@ abstract class HttpExchange {
         /** Called when the body is complete. */
         void end();
 
-        /** Called when the exchange has ended because the request has been answered or the peer has disconnected. */
+        /** Called when the exchange has ended: the request has been answered or the peer has disconnected. */
         void closed();
 
         /**
-         * Ends the call because its request or answer cannot be transmitted. Answers it with the failure and notifies
-         * the executing code.
+         * Ends the call with the given failure because its request or answer cannot be transmitted. Notifies the
+         * executing code.
          */
         void abort(RpcException failure);
 

@@ -85,8 +85,8 @@ final class JsonEncoding implements CallEncoding {
                     codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
-            // The second kind of failure refuses a call that was not executed, for example because the server has no
-            // memory for the message.
+            // A RESOURCE_EXHAUSTED with Executed.NO is not about the size: the server refused the call, for example
+            // because its memory for requests is used up.
             throw tooLarge ? WholeBody.tooLarge(e.status().description()) : e;
         }
     }
@@ -137,7 +137,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // the headers are checked here so that invalid headers fail the call now rather than at its end
+        // invalid headers must fail here, in the method that sends them, rather than at the end of the call
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -199,9 +199,8 @@ final class JsonEncoding implements CallEncoding {
     // ---- failures
 
     /**
-     * Returns the failure to send to the caller. The message of an exception is kept only if callers know its type,
-     * because other messages might reveal internals. Instead of another message, the caller gets the class name, and an
-     * id under which the message is logged.
+     * Returns the failure to send to the caller. If callers know the type of an exception, they get its message. Other
+     * messages might reveal internals, so they are logged under an id. Callers then get only the class name and the id.
      */
     @Override
     public Throwable told(Throwable failure) {

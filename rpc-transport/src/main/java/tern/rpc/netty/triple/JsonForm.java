@@ -286,7 +286,7 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // A failure must never be sent with the code OK.
+        return reason.code() == StatusCode.OK // A failure with the code OK must not look like a success.
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }

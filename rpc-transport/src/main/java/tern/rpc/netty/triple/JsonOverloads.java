@@ -30,7 +30,7 @@ final class JsonOverloads {
         return methods.stream().map(JsonOverloads::path).distinct().collect(Collectors.joining(", "));
     }
 
-    /** Returns the methods among the given ones that share their path with another one. */
+    /** Returns those of the given methods whose path is also the path of another given method. */
     private static List<MethodDescriptor> twins(List<MethodDescriptor> methods) {
         return methods.stream()
                 .filter(method -> methods.stream()
@@ -41,7 +41,7 @@ final class JsonOverloads {
                 .toList();
     }
 
-    /** Explains which paths the caller may use instead of a path that fits several methods. */
+    /** Returns an error message that lists the paths of the given methods, which all match the caller's path. */
     static String choice(String name, List<MethodDescriptor> fitting) {
         List<MethodDescriptor> twins = twins(fitting);
         if (twins.size() == fitting.size()) {
@@ -52,7 +52,7 @@ final class JsonOverloads {
         return name + " has overloads; call one of " + others + (twins.isEmpty() ? "" : ". " + same(twins));
     }
 
-    /** Returns the paths to use instead of a call that cannot select an overload. Empty if no path is unambiguous. */
+    /** Returns the paths that identify exactly one of the overloads; an empty string if there are none. */
     static String unambiguous(List<MethodDescriptor> overloads) {
         List<MethodDescriptor> twins = twins(overloads);
         return paths(

@@ -2,15 +2,14 @@ package tern.rpc.netty.triple;
 
 /**
  * Limits a client's pings to the number that gRPC servers accept. These servers count the pings that arrive after their
- * last HEADERS or DATA frame. By default, grpc-java closes a young connection at the third of these pings: it expects
- * pauses of five minutes between pings while calls are in flight, and pauses of two hours at other times. Confined to
- * the event loop.
+ * last HEADERS or DATA frame. By default, grpc-java closes the connection at the third such ping, unless the pings are
+ * at least five minutes apart, or two hours while no call is in flight. Confined to the event loop.
  */
 final class PingPace {
 
     private static final int MAX_PINGS = 2;
 
-    private int sent; // the number of pings sent since the last headers or data of the server
+    private int sent; // the number of pings sent since headers or data last arrived
     private int unacknowledged;
 
     /**

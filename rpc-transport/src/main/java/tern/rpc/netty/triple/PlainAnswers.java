@@ -88,18 +88,14 @@ final class PlainAnswers {
         }
     }
 
-    /**
-     * Tells the connection how many bytes the socket has not accepted; usually none. Called after a flush.
-     */
+    /** Called after a flush. Reports to the connection how many bytes the socket has not accepted; usually none. */
     void flushed() {
         if (waiting > told) {
             tell();
         }
     }
 
-    /**
-     * Tells the connection how the number of waiting bytes has changed, because the exchanges do not count these bytes.
-     */
+    /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
     private void tell() {
         long change = waiting - told;
         told = waiting; // the field is set first, because the next line may close the connection

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
- * read. This limits the number of unread bytes of a connection: up to {@link #CONNECTION_BYTES} may arrive before the
- * acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link #MAX_CONNECTION_BYTES}
- * in total.
+ * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} may arrive
+ * before the acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link
+ * #MAX_CONNECTION_BYTES} in total.
  *
  * <p>Confined to the event loop.
  */
@@ -147,7 +147,7 @@ final class ReceiveWindows {
         if (acknowledged) {
             return; // the acknowledgement was not expected, so the streams are not visited
         }
-        // remains false if the peer has acknowledged only older settings, with another window
+        // remains false if the peer has acknowledged only earlier settings, whose initial window was different
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);

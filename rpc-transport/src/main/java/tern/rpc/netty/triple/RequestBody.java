@@ -302,8 +302,8 @@ final class RequestBody {
     // ---- memory
 
     /**
-     * Reports to the connection how much memory the request occupies. The bytes of the incomplete message for which the
-     * receiver is waiting are reported separately from all other bytes.
+     * Reports to the connection how much memory the request occupies. An incomplete message for which the receiver is
+     * waiting is reported separately.
      */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
@@ -346,10 +346,7 @@ final class RequestBody {
         account();
     }
 
-    /**
-     * Returns whether it is enough to check the call once a second, because {@link #linger} does not have to be called
-     * soon.
-     */
+    /** Returns whether one check a second is enough, because {@link #linger} has been called or is not needed. */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;
     }

@@ -36,9 +36,9 @@ final class StatusTable {
     private StatusTable() {}
 
     /**
-     * The failure of a call whose stream was reset.
+     * The status of a call whose stream was reset.
      *
-     * @param executed whether the method may have run
+     * @param executed whether the method ran, as far as the reset shows
      */
     record Reset(StatusCode code, Executed executed) {}
 

@@ -266,8 +266,8 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                inflated.endTurn(); // a thread that waits for memory must not prevent other threads from decompressing
-                // messages
+                // the turn ends here, so that other threads can decompress while this thread waits for memory
+                inflated.endTurn();
                 bytes = inflated.array();
                 length = inflated.position();
             }
@@ -362,7 +362,7 @@ public final class TripleCodecs {
         return frame;
     }
 
-    /** Returns an array with the last message of an answer and the bytes that end the answer. */
+    /** Appends the end of an answer to its last message. Returns a new array. */
     static byte[] joined(byte[] message, byte[] end) {
         byte[] joined = Arrays.copyOf(message, message.length + end.length);
         System.arraycopy(end, 0, joined, message.length, end.length);

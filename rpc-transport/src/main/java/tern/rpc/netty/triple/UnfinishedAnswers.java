@@ -7,9 +7,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Limits the memory of the process for answers that have arrived in part, and for complete answers whose status has not
- * arrived. One server may use at most as much memory as is free, so it cannot make calls to other servers fail. If there
- * is only one such answer, it is always read. Thread-safe. Concurrent calls may slightly exceed the limits.
+ * Limits the memory of the process for unfinished answers: answers that have arrived only in part, and complete
+ * messages whose status has not arrived. One server may use at most as much memory as is free, so it cannot make calls
+ * to other servers fail. The only unfinished answer of the process is always read. Thread-safe. Concurrent calls may
+ * slightly exceed the limits.
  */
 final class UnfinishedAnswers {
 

@@ -181,7 +181,7 @@ final class ValueToJson {
         }
         boolean whole = number == Math.rint(number) && Math.abs(number) <= MAX_EXACT;
         if (number == 0 && bits != 0) {
-            out.write('-'); // the sign of a negative zero, which a long does not have
+            out.write('-'); // a negative zero loses its sign when it is converted to a long
         }
         ascii(whole ? Long.toString((long) number) : Double.toString(number));
     }

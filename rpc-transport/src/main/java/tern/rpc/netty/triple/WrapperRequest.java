@@ -91,9 +91,9 @@ final class WrapperRequest {
     }
 
     /**
-     * Returns the exception for a request in another format than hessian. A message of a client's own {@code .proto} file
-     * may begin with a string too, which is then not the name of a format. Only wrapper messages contain the names of
-     * Java types.
+     * Returns the exception for a request whose first string is not the name of hessian. In a wrapper message, this
+     * string is the name of another serialization. Messages of a client's own {@code .proto} file may begin with a
+     * string, too, but do not contain names of Java types.
      */
     private RuntimeException unreadable() {
         List<String> types = types();

@@ -195,8 +195,8 @@ class ConnectionTest {
     }
 
     /**
-     * Tests a peer that still accepts connections after its server has stopped, as a load balancer does, and as Apache
-     * Dubbo does during shutdown.
+     * Tests a peer that still accepts connections although no server serves them. Load balancers do this after their
+     * server has stopped, and Apache Dubbo does it during shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
@@ -367,8 +367,8 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        // the waiting time is long enough for the request to be sent before the heartbeat: the client already waits for
-        // the call before it queues the request
+        // the client starts this time when the call begins, before it queues the request; the time is long enough for
+        // the request to be sent before the heartbeat
         limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
@@ -391,7 +391,7 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        // in the second round, the server has already been idle for some time when the heartbeat arrives
+        // in the second round, the server's check for idle connections may already be scheduled
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {

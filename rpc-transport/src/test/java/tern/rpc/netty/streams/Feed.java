@@ -98,9 +98,7 @@ final class Feed {
         receipt = answer;
     }
 
-    /**
-     * Returns the next request to send. Cancels the call if the client is to cancel the stream after this request.
-     */
+    /** Returns the next request to send. Cancels the call if the plan requires a cancellation after this request. */
     Entry give() {
         int index = sent;
         Entry entry = plan.entry(index);
@@ -121,7 +119,10 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Requests the first answers as planned: all of them, one, or none until the test resumes the reader. */
+    /**
+     * Requests the first answers according to the reader's speed: all of them, one of them, or none until the test
+     * resumes the reader.
+     */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -130,7 +131,7 @@ final class Feed {
         }
     }
 
-    /** Requests the next answer if answers are to be requested one by one. Called after each answer. */
+    /** Requests the next answer if the plan is to request answers one by one. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
@@ -196,7 +197,7 @@ final class Feed {
         }
         StatusCode code = outcome.join();
         if (plan.mistake() != null) {
-            return null; // the mistake determines the end
+            return null; // with a mistake, the stream may end in any way
         }
         boolean asPlanned = switch (code) {
             case OK -> plan.failAt() == 0 && isComplete();

@@ -25,8 +25,8 @@ import tern.rpc.netty.streams.Misfits.Mistake;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Tests that streams whose methods or callers break the rules end, leave nothing behind, and do not disturb the other
- * streams of their connection.
+ * Tests streams whose methods or callers break the rules. Each of these streams must end and release its resources, and
+ * must not disturb the other streams of its connection.
  */
 @Timeout(300)
 class MisfitStreamsTest {
@@ -36,10 +36,10 @@ class MisfitStreamsTest {
 
     private static final int ROUNDS = 3;
 
-    /** The mistakes that leave a call without an end. All methods accept them. */
+    /** The mistakes after which a call never ends by itself, in all methods. */
     private static final Set<Mistake> ENDLESS = EnumSet.of(Mistake.NEVER_ENDS, Mistake.BLOCKS);
 
-    /** Further mistakes that leave a call without an end, in methods that return a publisher. */
+    /** The mistakes after which a call never ends by itself, in methods that return a publisher. */
     private static final Set<Mistake> ENDLESS_PUBLISHERS =
             EnumSet.of(Mistake.NEVER_SUBSCRIBES, Mistake.THROWS_WHEN_CANCELLED);
 
@@ -95,7 +95,10 @@ class MisfitStreamsTest {
         }
     }
 
-    /** The clients of other makers. They have no deadline of their own, so the server ends the endless streams. */
+    /**
+     * The clients other than Tern's. They do not check deadlines themselves, so the server must end the endless
+     * streams.
+     */
     private enum Client {
         GRPC_CLIENT,
         GRPC,
@@ -164,7 +167,7 @@ class MisfitStreamsTest {
             }
             requests.onCompleted();
         } catch (RuntimeException e) {
-            // the call has ended, and the receiver of the answers is notified
+            // the call has ended; the receiver of the answers is notified, so the exception is ignored
         }
     }
 
@@ -212,7 +215,7 @@ class MisfitStreamsTest {
                 }
             }
 
-            sides.run(caller, goodPlans()); // also checks that no stream is left
+            sides.run(caller, goodPlans()); // this call also waits until no stream is running
         }
     }
 
@@ -248,7 +251,7 @@ class MisfitStreamsTest {
         try {
             answers.subscribe(new WrongSubscriber(mistake));
         } catch (IllegalStateException expected) {
-            // a subscriber that throws may see its own exception
+            // subscribe() may throw the exception of a subscriber that throws one
         }
     }
 
@@ -264,7 +267,10 @@ class MisfitStreamsTest {
         };
     }
 
-    /** A subscription to wrong requests. It ignores its cancellation, and some requests follow it, which is allowed. */
+    /**
+     * A subscription with mistakes. It ignores the cancellation, because publishers may send some requests after a
+     * cancellation.
+     */
     private static final class WrongSubscription implements Flow.Subscription {
 
         private final Flow.Subscriber<? super Entry> subscriber;
@@ -303,11 +309,11 @@ class MisfitStreamsTest {
 
         @Override
         public void cancel() {
-            // the publisher does not stop
+            // the cancellation is ignored
         }
     }
 
-    @SuppressWarnings("NullAway") // null is the mistake
+    @SuppressWarnings("NullAway") // the tested mistake is a null value
     private static <T> T nothing() {
         return null;
     }
@@ -337,7 +343,7 @@ class MisfitStreamsTest {
                 }
                 case SUBSCRIBER_THROWS_LATER -> answers.request(Long.MAX_VALUE);
                 default -> {
-                    // the subscriber never asks for an answer
+                    // the subscriber never requests an answer
                 }
             }
         }
@@ -358,7 +364,7 @@ class MisfitStreamsTest {
         }
     }
 
-    /** An observer that cannot take any answer. */
+    /** An observer whose methods always throw an exception. */
     private static final class Throwing implements StreamObserver<Entry> {
 
         @Override
@@ -393,7 +399,7 @@ class MisfitStreamsTest {
         }
     }
 
-    /** Takes all answers, and records the end. */
+    /** Requests all answers, ignores them, and records the end. */
     private static final class Ending implements Flow.Subscriber<Entry>, StreamObserver<Entry> {
 
         private final String name;
@@ -422,7 +428,7 @@ class MisfitStreamsTest {
 
         @Override
         public void onNext(Entry entry) {
-            // answers do not matter
+            // the test checks only the end of the stream
         }
 
         @Override

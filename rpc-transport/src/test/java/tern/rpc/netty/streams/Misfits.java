@@ -7,12 +7,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
-/** Streaming methods that break the rules. The header {@value #KIND} of the call names the {@link Mistake}. */
+/**
+ * Streaming methods that break the rules. The call's header {@value #KIND} contains the name of the {@link Mistake}.
+ */
 interface Misfits {
 
     String KIND = "mistake";
 
-    /** The mistakes of methods. A method for which a mistake makes no sense throws an exception. */
+    /** The mistakes of methods. A method that cannot make the given mistake throws an exception instead. */
     enum Mistake {
         THROWS,
         THROWS_ERROR,

@@ -17,7 +17,7 @@ final class MisfitsServer implements Misfits {
     private static final int SOME = 3;
     private static final Entry ENTRY = Entry.newBuilder().setAccount("x").build();
     private static final Entry LARGE =
-            Entry.newBuilder().setAccount("x".repeat(9 << 20)).build(); // exceeds the maximum message
+            Entry.newBuilder().setAccount("x".repeat(9 << 20)).build(); // larger than the maximum message size
 
     private static Mistake mistake() {
         String name = Objects.requireNonNull(ServerContext.current()).metadata().get(KIND);
@@ -32,7 +32,7 @@ final class MisfitsServer implements Misfits {
         return new NoClassDefFoundError("a mistake of the method");
     }
 
-    @SuppressWarnings("NullAway") // the method returns null by mistake
+    @SuppressWarnings("NullAway") // the tested mistake is a null value
     private static <T> T nothing() {
         return null;
     }
@@ -146,7 +146,7 @@ final class MisfitsServer implements Misfits {
             if (mistake == Mistake.THROWS_WHEN_CANCELLED) {
                 throw failure();
             }
-            // all other subscriptions ignore the end of the call
+            // the cancellation is ignored
         }
     }
 
@@ -169,7 +169,7 @@ final class MisfitsServer implements Misfits {
                 answers.onNext(ENTRY);
             }
             case SENDS_NULL -> {
-                answers.onNext(nothing()); // some formats have a null
+                answers.onNext(nothing()); // formats such as JSON can encode null
                 answers.onCompleted();
             }
             case SENDS_TOO_LARGE -> answers.onNext(LARGE);
@@ -295,7 +295,7 @@ final class MisfitsServer implements Misfits {
         };
     }
 
-    /** Does nothing with requests, not even at their end. */
+    /** Ignores all requests and their end. */
     private static class Ignoring implements StreamObserver<Entry> {
 
         @Override
@@ -310,7 +310,7 @@ final class MisfitsServer implements Misfits {
 
         @Override
         public void onCompleted() {
-            // the call does not end, although its requests have ended
+            // the end of the requests is ignored, so the call does not end
         }
     }
 }

@@ -16,8 +16,8 @@ import tern.rpc.netty.streams.FeedPlan.Way;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Tests streams under unusual conditions: over TLS, on virtual threads, and with more streams than there are threads or
- * than the server permits. Large calls that are no streams use the same connection.
+ * Tests streams under unusual conditions: over TLS, on virtual threads, with more streams than threads, and with more
+ * streams than the server permits. Large unary calls use the same connection.
  */
 @Timeout(120)
 class StreamConditionsTest {
@@ -34,7 +34,7 @@ class StreamConditionsTest {
         VIRTUAL_THREADS;
 
         FeedsSettings settings() {
-            // the time that a reader needs on a busy machine is not part of this test
+            // readers may be slow on a busy machine, so the server must not end their streams early
             FeedsSettings usual = FeedsSettings.usual().withStreamWait(Duration.ofSeconds(60));
             return switch (this) {
                 case TLS -> usual.withTls();
@@ -55,7 +55,7 @@ class StreamConditionsTest {
                 .toList();
     }
 
-    /** Uses more streams than threads, and messages that are larger than the smallest window. */
+    /** Runs more streams than there are threads, and then messages that exceed the smallest flow-control window. */
     private static void run(FeedsSides sides, FeedCaller caller) {
         List<Way> ways = List.of(Way.values());
         sides.run(caller, plans(ways, 24, 12, 1 << 10));
@@ -89,10 +89,12 @@ class StreamConditionsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FOUR_STREAMS_AT_ONCE") // this client does not count streams
+    // this client ignores the limit on streams
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FOUR_STREAMS_AT_ONCE")
     void streamsOfWebClientsWithSmallWindowsEnd(Condition condition) throws Exception {
         for (Form form : List.of(Form.GRPC_WEB, Form.CONNECT)) {
-            // a server with few workers reserves some of them for the clients of the last second
+            // each client gets its own server, because a server with few workers reserves some of them for clients of
+            // the last second
             try (FeedsSides sides = new FeedsSides(condition.settings());
                     FeedCaller caller = sides.webCaller(form, WINDOW)) {
                 run(sides, caller);

@@ -103,7 +103,7 @@ final class TernCaller implements FeedCaller {
         return (long) gauge(RpcMeter.CLIENT_WRITE_QUEUE);
     }
 
-    /** Makes a call that is no stream. */
+    /** Makes a unary call. */
     CompletableFuture<Entry> echo(Entry entry) {
         return feeds.echo(entry).toCompletableFuture();
     }

@@ -2,7 +2,7 @@ package tern.rpc.netty.streams;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Sends messages without regard to demand, cancellation or other senders. */
+/** Sends messages without waiting for demand, even after a cancellation or concurrently with other senders. */
 final class Unruly {
 
     private static final int MESSAGES = 2_000;
@@ -39,7 +39,7 @@ final class Unruly {
         try {
             one.run();
         } catch (RuntimeException e) {
-            // the stream has ended or has too many unsent bytes; the sender goes on
+            // the stream has ended or has too many unsent bytes, but the sender continues
         }
     }
 }

@@ -172,7 +172,7 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns what the caller's failure says about the execution of the method if this step fails. Returns null if
+         * Returns the expected {@link RpcException#wasExecuted} of the caller's exception if this step fails; null if
          * the call succeeds nevertheless.
          */
         @Nullable

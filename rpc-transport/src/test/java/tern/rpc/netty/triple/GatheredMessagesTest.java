@@ -121,8 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        // this byte waits behind the first message to preserve the order, even though the flow-control window has room
-        // for it
+        // the second message must wait until the first one has been sent, although the flow-control window has room for
+        // it
         ChannelFuture second = write();
         codec.flush(context);
 

@@ -42,7 +42,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests over every protocol that a header which cannot be sent is either refused or named in a warning. */
+/** Tests headers that cannot be sent, over every protocol. Each of them must be refused or named in a warning. */
 @Timeout(120)
 class HeadersLeftOutTest {
 

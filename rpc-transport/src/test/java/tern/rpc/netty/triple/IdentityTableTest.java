@@ -558,8 +558,7 @@ class IdentityTableTest {
                         post + "content-length: 10\r\n\r\n")
                 .flatMap(head -> Stream.of(Policy.TOKEN, Policy.AUTHORIZER).map(policy -> Arguments.of(policy, head)))
                 .filter(row -> !(row.get()[0] == Policy.AUTHORIZER
-                        // with authorizers, the server waits for the body, which this request never sends, so there is
-                        // no answer
+                        // this request has no body; with authorizers, the server waits for the body and never answers
                         && row.get()[1].toString().endsWith("content-length: 10\r\n\r\n")));
     }
 

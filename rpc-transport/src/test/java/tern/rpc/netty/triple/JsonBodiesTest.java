@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests the bodies of JSON calls: their content types, their compression, and arguments outside of them. */
+/** Tests the bodies of JSON calls: content types, compression, and arguments that are not in the body. */
 @Timeout(120)
 class JsonBodiesTest extends JsonCalls {
 

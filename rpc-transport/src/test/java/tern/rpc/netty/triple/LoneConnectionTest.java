@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that the only connection of a server may have many large calls at the same time. */
+/** Tests that a server with a single connection serves many large calls on it at the same time. */
 @Timeout(120)
 class LoneConnectionTest {
 

@@ -365,7 +365,7 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // the cast only satisfies the compiler; at run time it checks nothing
+    @SuppressWarnings("unchecked") // this cast is not checked at run time
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }

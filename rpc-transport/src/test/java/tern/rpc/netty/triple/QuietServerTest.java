@@ -34,7 +34,9 @@ class QuietServerTest {
         connection.written();
     }
 
-    /** Lets time pass. The server acknowledges the frames that ask for it, and sends nothing else. */
+    /**
+     * Advances the clock second by second. The server acknowledges PING and SETTINGS frames, and sends nothing else.
+     */
     private void passSecondsOfAQuietServer(int seconds) {
         for (int i = 0; i < seconds; i++) {
             connection.passSecond();

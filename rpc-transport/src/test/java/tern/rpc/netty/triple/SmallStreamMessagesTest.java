@@ -26,7 +26,10 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that small messages of streams occupy little memory while they wait, and that this memory is counted. */
+/**
+ * Tests the memory of small messages that wait in a stream. They must occupy little memory, and all of it must be
+ * counted.
+ */
 @Timeout(60)
 class SmallStreamMessagesTest {
 

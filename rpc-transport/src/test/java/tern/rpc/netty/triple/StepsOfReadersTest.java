@@ -29,7 +29,10 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests the report sizes that the server assumes for callers of streams. */
+/**
+ * Tests the report sizes that the server assumes for callers of streams: how many bytes a caller reads before it
+ * reports them.
+ */
 @Timeout(60)
 class StepsOfReadersTest {
 

@@ -51,7 +51,7 @@ class UnreadStreamsTest {
     /** A service whose streams never block a worker. */
     public interface Polite {
 
-        /** @param count the number of messages; a space and the size of each message may follow */
+        /** @param count the number of messages, optionally followed by a space and the size of each message */
         Flux<StringValue> publish(StringValue count);
 
         void whenReady(StringValue count, StreamObserver<StringValue> answers);
@@ -87,7 +87,7 @@ class UnreadStreamsTest {
         }
     }
 
-    /** A protocol that supports streams, with a call that gets many small answers. */
+    /** A protocol that supports streams, with a request whose answer is a stream of many small messages. */
     enum Form {
         GRPC("application/grpc", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
         GENERATED(
@@ -201,7 +201,8 @@ class UnreadStreamsTest {
         Await.until("each stream keeps what it may", () -> unsent() > STREAMS * 900_000.0);
         awaitFreeWorkers();
 
-        assertThat(unsent()).isLessThan(STREAMS * 3_000_000.0); // includes the memory of the objects of small frames
+        // the limit also allows for the counted memory of the frames' objects
+        assertThat(unsent()).isLessThan(STREAMS * 3_000_000.0);
         openWindows(wire);
         for (int i = 0; i < STREAMS; i++) {
             Answer answer = wire.answer(1 + 2 * i);
@@ -268,7 +269,8 @@ class UnreadStreamsTest {
         }
         Await.until("each stream has sent what it may", () -> unsent() > STREAMS * (31 << 10));
         awaitFreeWorkers();
-        assertThat(unsent()).isLessThan(STREAMS * 450_000.0); // many small frames, each with the memory of its objects
+        // the limit also allows for the counted memory of the frames' objects
+        assertThat(unsent()).isLessThan(STREAMS * 450_000.0);
 
         openWindows(wire);
 
@@ -293,7 +295,7 @@ class UnreadStreamsTest {
         assertThat(answer.data.size()).isGreaterThan(200_000);
     }
 
-    /** The memory for unread answers is too small, although each stream sends only while it is ready. */
+    /** The streams send only while they are ready, but all streams together exceed the memory for unread answers. */
     @Test
     void readyStreamsThatTheServerEndsAreNotified() {
         serve(limits -> limits.withMaxUnsentBytes(1 << 20, 1 << 20));
@@ -354,7 +356,7 @@ class UnreadStreamsTest {
         assertThat(refused).isPositive();
     }
 
-    /** The share of a connection is three quarters of the memory for unread answers, if no other connection uses it. */
+    /** The only connection may use three quarters of the memory for unread answers. */
     @ParameterizedTest
     @EnumSource(names = {"GRPC", "GRPC_WEB"})
     void loneConnectionMayUseItsWholeShare(Form form) {

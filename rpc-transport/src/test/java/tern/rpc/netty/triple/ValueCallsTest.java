@@ -169,8 +169,8 @@ class ValueCallsTest {
     }
 
     /**
-     * Returns messages that a client with its own {@code .proto} file could send. Types of protobuf with the same fields
-     * represent the messages of that file.
+     * Returns messages that a client with its own {@code .proto} file could send. The messages have protobuf's own
+     * types, whose fields are the same as in such a file.
      */
     static Stream<Arguments> messagesOfOwnFiles() {
         return Stream.of(
