@@ -18,9 +18,9 @@ public interface AnswerReader {
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Returns whether another request may be sent on the connection after the last answer. */
+    /** Returns whether the last answer permits another request on the connection. */
     boolean keepsAlive();
 
-    /** Returns the number of bytes of the current answer that are known to be missing. */
+    /** Returns the number of bytes of the current answer that have not arrived yet; 0 if it is unknown. */
     int missingBytes();
 }

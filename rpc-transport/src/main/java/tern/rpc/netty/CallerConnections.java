@@ -85,7 +85,7 @@ final class CallerConnections implements CallerConnection.Owner {
     /**
      * Encodes the request of a caller that is about to block, and assigns a connection to the call.
      *
-     * @param mayOpen whether a new connection may be opened if no idle one exists
+     * @param mayOpen whether a new connection may be opened if none is idle
      * @return false if no connection is available; the call is then unchanged
      */
     boolean send(PendingCall call, boolean mayOpen) {

@@ -11,10 +11,10 @@ import tern.rpc.transport.Tls;
  *
  * @param application the application name that the client sends to servers; may be empty
  * @param connectTimeout the timeout of one connection attempt
- * @param reconnectMin the pause after the first failed attempt; doubled after each failure, with full jitter
+ * @param reconnectMin the upper bound of the first random pause between connection attempts; doubled after each failure
  * @param reconnectMax the maximum pause between attempts
- * @param heartbeat the idle time after which the client sends a heartbeat; the connection is closed if nothing arrives
- *     for three times this time
+ * @param heartbeat the idle time after which the client sends a heartbeat; the time limit for the answer depends on the
+ *     protocol
  * @param probeAfter the time without received bytes after which the client sends a heartbeat while calls wait for an
  *     answer
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
@@ -104,7 +104,7 @@ public record ClientTransportSettings(
     }
 
     /**
-     * @param min the pause after the first failed attempt; doubled after each failure, with full jitter
+     * @param min the upper bound of the first random pause between connection attempts; doubled after each failure
      * @param max the maximum pause
      */
     public ClientTransportSettings withReconnect(Duration min, Duration max) {

@@ -81,8 +81,8 @@ final class CloseWhenWritten extends WriteCommand {
     }
 
     /**
-     * Closes only the output of the socket. Closing the whole socket while it has unread bytes, or before the peer has
-     * sent its last bytes, would reset the connection, and the peer would lose the last answer.
+     * Closes only the output of the socket. If the whole socket were closed now, unread bytes or later bytes from the
+     * peer would reset the connection. The peer would then lose the last answer.
      *
      * @param written whether the queued answers have been written
      */

@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 
 /**
- * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. Netty's own event loop ends,
- * and all of its connections hang until the process ends.
+ * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. After an error, Netty's own
+ * event loop would end, and its connections would hang until the process ends.
  */
 final class EnduringLoop extends SingleThreadIoEventLoop {
 
@@ -22,7 +22,7 @@ final class EnduringLoop extends SingleThreadIoEventLoop {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** The pause after an error, so that an error that occurs each time does not take a whole processor. */
+    /** The pause after an error. Without it, an error that occurs again and again would occupy a whole processor. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final SeldomWarning warning = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);

@@ -62,7 +62,7 @@ public final class EventLoops implements AutoCloseable {
         lookups.allowCoreThreadTimeOut(true);
     }
 
-    /** @param threads the number of threads; 0 for one per processor, but at most eight */
+    /** @param threads the number of threads; 0 for one thread per processor, but at most eight threads */
     public static EventLoops start(int threads) {
         int count = threads > 0 ? threads : Math.min(8, Runtime.getRuntime().availableProcessors());
         return isEpollAvailable()

@@ -251,8 +251,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Closes an idle socket of the blocking callers, so that a server with too many connections accepts another one.
-     * Returns false if there is no idle socket.
+     * Closes an idle socket of the blocking callers, so that a server that has reached its connection limit accepts a
+     * new socket. Returns false if there is no idle socket.
      */
     private boolean giveUpIdleOfCallers() {
         boolean given = callers != null && callers.giveUpOne();

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Limits the open streaming calls of a server, because a stream may stay open for ever and holds memory for this time.
- * A tenant may open a stream only while it has fewer streams than are free. If k tenants open as many streams as they
- * can, each of them gets 1/(k + 1) of all streams, and 1/(k + 1) stays free for further tenants. Thread-safe. Because
- * of races, a few more streams may be admitted.
+ * Limits the number of open streaming calls on a server, because a stream holds memory and may stay open for ever. A
+ * tenant may open a stream only while its number of open streams is smaller than the number of free streams. If k
+ * tenants open as many streams as they can, each gets 1/(k + 1) of all streams. The rest, also 1/(k + 1), stays free
+ * for further tenants. Thread-safe. Because of races, a few more streams may be admitted.
  */
 final class OpenStreams {
 
     /**
-     * The number of bytes of heap for each stream that may be open (docs/limits.md). An idle stream takes about a
-     * quarter of it.
+     * The maximum heap divided by this number is the maximum number of open streams (docs/limits.md). An idle stream
+     * occupies about a quarter of this number of bytes.
      */
     private static final int HEAP_OF_A_STREAM = 16 << 10;
 
@@ -34,8 +34,8 @@ final class OpenStreams {
     }
 
     /**
-     * Returns the reason why the tenant may not open a stream, as text for error messages; null if it may. For each
-     * stream that is opened, {@link #opened} and {@link #closed} must be called.
+     * Returns the reason why the tenant may not open a stream, as text for error messages; null if it may. The caller
+     * must call {@link #opened} and {@link #closed} for each stream that it opens.
      */
     @Nullable
     String refusal(Share share) {

@@ -25,7 +25,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
-    /** The time between the request to send no further calls and the close of a silent connection. */
+    /**
+     * Before the server closes a silent connection, it asks the client to send no further calls and waits for this
+     * time.
+     */
     private static final long LEAVE_MILLIS = 1_000;
 
     /**

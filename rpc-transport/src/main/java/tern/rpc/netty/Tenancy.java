@@ -10,9 +10,9 @@ import tern.rpc.limit.Share;
 
 /**
  * Selects the tenant whose {@link Share} counts the calls on a connection. If the client has a certificate, the tenant
- * is the subject of the certificate. Otherwise the tenant is the client's address if the server has connections from
- * several addresses. If all connections come from one address, that address may belong to a proxy for many callers, so
- * each connection is treated as a tenant (docs/decisions/0019). Confined to the event loop.
+ * is the subject of the certificate. Otherwise, if the server has connections from several addresses, the tenant is the
+ * client's address. If all connections come from one address, each connection is a tenant, because the address may
+ * belong to a proxy for many callers (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
@@ -103,9 +103,9 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // A Share counts the calls from one tenant. A call counted in the connection's share is also counted in the
-            // share of the client's address, because the address becomes the tenant as soon as there is a connection
-            // from another address. The call may still be running at that time.
+            // A Share counts the calls from one tenant. The connection's share also counts its calls in the share of
+            // the client's address. This is necessary because the address becomes the tenant when a connection from
+            // another address arrives, even while the call is running.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

@@ -135,7 +135,7 @@ final class TlsGate implements AutoCloseable {
         }
     }
 
-    /** Ends the thread of the handshakes. New connections fail afterwards. */
+    /** Stops the threads that run TLS handshakes. Later handshakes fail. */
     @Override
     public void close() {
         handshakes.close();

@@ -22,7 +22,7 @@ final class TlsHandshakes implements AutoCloseable {
     /** The maximum number of computations that wait for a thread. Further handshakes fail. */
     private static final int MAX_WAITING = 1_024;
 
-    /** The maximum number of computations from one address that wait or run. Further handshakes from it fail. */
+    /** The maximum number of unfinished computations for one address. Further handshakes from this address fail. */
     static final int MAX_OF_NETWORK = 256;
 
     private static final long IDLE_SECONDS = 10;
@@ -41,8 +41,8 @@ final class TlsHandshakes implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for the handshakes of connections from this address. It rejects tasks while too many of them
-     * are unfinished.
+     * Returns the executor for the handshakes of connections from this address. The executor rejects tasks while too
+     * many tasks are unfinished.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
      */

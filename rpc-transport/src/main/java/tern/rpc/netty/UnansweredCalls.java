@@ -10,10 +10,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * The calls of one server connection that have not been answered. Their deadlines are checked periodically while there
- * are any. A call that has been open for a while, such as a stream without a deadline or an incomplete request, is
- * checked only once a second, so that thousands of open calls take little time. Confined to the event loop, except
- * where stated otherwise.
+ * The calls of one server connection that have not been answered. Their deadlines are checked periodically. A call that
+ * has been open for a while is checked only once a second, so that thousands of open calls take little time. Examples
+ * are a stream without a deadline and an incomplete request. Confined to the event loop, except where stated otherwise.
  */
 final class UnansweredCalls {
 
@@ -33,7 +32,9 @@ final class UnansweredCalls {
         /** Returns whether one check a second is enough for the next two seconds. */
         boolean mayRest(long now);
 
-        /** Returns whether the call prevents the server from closing the connection to make room for another one. */
+        /**
+         * Returns whether the call prevents the server from closing the connection to make room for a new connection.
+         */
         boolean keepsConnection();
 
         /** Called when the client has disconnected. Ends the call, unless it is a one-way call. */
@@ -46,11 +47,11 @@ final class UnansweredCalls {
     private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
     private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
-    // whether, as of the last check, a call in "resting" prevented the server from closing the connection to make room
-    // for another one
+    // whether a call in "resting" prevented the server from closing the connection to make room for a new connection at
+    // the last check
     private boolean restingKeep;
-    // whether any call prevents the server from closing the connection to make room for another one; written only by
-    // the event loop
+    // whether any call prevents the server from closing the connection to make room for a new connection; written only
+    // by the event loop
     private volatile boolean keep;
     // time of the last answer; like haveEnded, this field is written only by the event loop
     private volatile long quietSinceNanos = System.nanoTime();
@@ -75,14 +76,16 @@ final class UnansweredCalls {
         }
     }
 
-    /** Returns a rarely checked call to frequent checks. Does nothing if the call is already checked frequently. */
+    /** Checks a call frequently again. Does nothing if the call is already checked frequently. */
     void wake(Unanswered call) {
         if (resting.remove(call)) {
             add(call);
         }
     }
 
-    /** Returns whether an open call prevents the server from closing the connection to make room for another one. */
+    /**
+     * Returns whether an open call prevents the server from closing the connection to make room for a new connection.
+     */
     boolean keepConnection() {
         return anyKeeps(calls) || anyKeeps(resting);
     }
@@ -97,8 +100,8 @@ final class UnansweredCalls {
     }
 
     /**
-     * Returns whether a call, which may still be arriving, prevents the server from closing the connection to make room
-     * for another one. The result may be a little out of date. Any thread may call this.
+     * Returns whether a call prevents the server from closing the connection to make room for a new connection.
+     * Incomplete requests are included. The result may be a little out of date. Any thread may call this.
      */
     boolean mayKeepConnection() {
         return keep;
@@ -209,7 +212,7 @@ final class UnansweredCalls {
             try {
                 call.disconnected();
             } catch (Throwable e) {
-                // an exception must not prevent the other calls and the connection from releasing what they hold
+                // after an exception, the other calls must still end, and the connection must release its resources
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }

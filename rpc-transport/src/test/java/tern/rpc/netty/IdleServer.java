@@ -61,7 +61,7 @@ final class IdleServer implements AutoCloseable {
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         // this option makes the JVM start faster and does not change the measured heap
                         "-XX:TieredStopAtLevel=1",
-                        // of all garbage collectors, this one leaves the least free space between objects
+                        // this garbage collector leaves less free space between objects than the others
                         "-XX:+UseParallelGC",
                         // without this setting, the leak detector's records would be counted too
                         "-Dio.netty.leakDetection.level=disabled",

@@ -34,7 +34,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that one-way calls run, although nobody waits for their answers. */
+/** Tests that one-way calls are executed, although their callers do not wait for answers. */
 @Timeout(120)
 class OneWayCallsTest {
 

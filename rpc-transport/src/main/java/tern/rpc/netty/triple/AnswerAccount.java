@@ -12,7 +12,8 @@ import tern.rpc.netty.ServerConnection;
 
 /**
  * Counts the answer bytes of one HTTP/2 connection that the client has not read. If there are too many, further calls
- * are refused. If the client also stops reading, the connection is closed. Confined to the event loop.
+ * are refused. If many bytes are unread and the client reads none for a minute, the connection is closed. Confined to
+ * the event loop.
  */
 final class AnswerAccount {
 
@@ -69,10 +70,7 @@ final class AnswerAccount {
         context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
     }
 
-    /**
-     * Closes the connection if more than 8 MiB of answers are waiting and the client's flow-control window has been
-     * closed for a minute.
-     */
+    /** Closes the connection if more than 8 MiB of answers are waiting and the client has read nothing for a minute. */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
         if (!watching) {

@@ -35,9 +35,9 @@ interface BodyReader {
         }
 
         /**
-         * Returns the message with a payload that shares no memory with other messages. The payload is copied if it is
-         * below 4 KiB, because a small payload would otherwise keep a whole read buffer of up to 64 KiB allocated while
-         * the message waits. This frame must not be used afterwards.
+         * Returns the message with a payload that shares no memory with other messages. A payload below 4 KiB is
+         * copied. Otherwise it would keep a whole read buffer of up to 64 KiB allocated while the message waits. This
+         * frame must not be used afterwards.
          */
         Frame alone() {
             int length = payload.readableBytes();

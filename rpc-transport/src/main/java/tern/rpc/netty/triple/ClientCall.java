@@ -21,8 +21,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. The call itself waits in
- * the write queue until its stream is opened. It delivers headers, messages and the end of the answer in order. A
+ * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Until its stream is
+ * opened, this object waits in the write queue. It delivers headers, messages and the end of the answer in order. A
  * malformed answer fails the call. Confined to the event loop, except for its creation and for {@link #bytes}.
  */
 abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiver {

@@ -14,8 +14,8 @@ import java.util.List;
 
 /**
  * The messages of one stream that the event loop finds during one pass over the write queue. They are written as one
- * DATA frame with one promise. A separate frame and promise for each message would cost several times as much as the
- * message itself. Confined to the event loop.
+ * DATA frame with one promise. A separate frame and promise for a small message would cost several times as much as the
+ * message. Confined to the event loop.
  */
 final class GatheredMessages {
 

@@ -33,7 +33,7 @@ final class HiddenMistake {
         return fault != null;
     }
 
-    /** Sets the format in which refusals by authorizers are reported. */
+    /** Sets the format in which an authorizer's refusal is reported. */
     void refusesStrangersLike(HttpForm form) {
         strangersForm = form;
     }

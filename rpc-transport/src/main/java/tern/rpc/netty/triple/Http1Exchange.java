@@ -66,7 +66,9 @@ final class Http1Exchange extends HttpExchange {
         execute(() -> handler.abandon(this));
     }
 
-    /** A full socket accepts bytes again only when a large part of its buffer is free. */
+    /**
+     * Returns a large value, because a full socket accepts further bytes only when a large part of its buffer is free.
+     */
     @Override
     long takenStepBytes() {
         return UnreadBytes.MAX_STEP_BYTES;

@@ -173,7 +173,7 @@ final class Http2Limits {
     /**
      * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
-     * @param something whether the frame makes progress; false for an empty DATA frame that does not end its stream
+     * @param something whether the frame counts as progress; false for an empty DATA frame that does not end its stream
      */
     void arrived(boolean something) throws Http2Exception {
         if (something) {

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 final class StallWatch {
 
     /**
-     * The time without progress after which a stream is considered stalled. Garbage collections and brief overloads of
-     * the machine are shorter.
+     * The time without progress after which a stream is considered stalled. The time is longer than garbage collections
+     * and brief overloads of the machine.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -24,7 +24,7 @@ final class StallWatch {
      * Checks whether the stream has made progress. Called periodically.
      *
      * @param couldMove whether bytes are waiting to be sent and the flow-control windows and the socket accept them
-     * @param leftSoFar the number of the stream's bytes that have been sent so far
+     * @param leftSoFar the number of bytes that the stream has sent so far
      * @return true if the stream could have made progress for {@link #STALL_NANOS} but did not; returned only once
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {

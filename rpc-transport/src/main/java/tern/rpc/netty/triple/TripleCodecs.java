@@ -173,8 +173,8 @@ public final class TripleCodecs {
 
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, or decode a compressed message of more than 64 KiB, so this method may block for several seconds.
-     * Must not run on an event loop.
+     * than 256 KiB, or decode a compressed message of more than 64 KiB. This method may therefore block for several
+     * seconds. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;

@@ -15,7 +15,7 @@ import tern.rpc.transport.PendingCall;
 final class UnaryCall extends ClientCall {
 
     private @Nullable Frame message;
-    private boolean unheard; // true while the server runs a one-way call, whose answer nobody reads
+    private boolean unheard; // true while the server runs a one-way call; its answer is dropped
 
     UnaryCall(
             TripleCodecs codecs,

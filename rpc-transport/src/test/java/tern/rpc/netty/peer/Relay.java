@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A relay between two peers of the dubbo protocol that records the forwarded frames. If one peer ends its output, the
- * relay ends its output to the other peer, which must then close the connection. Listens on all addresses.
+ * A relay between two peers of the dubbo protocol that records the forwarded frames. If a peer ends its output, the
+ * relay also ends the output to the other peer. That peer must then close the connection. Listens on all addresses.
  */
 public final class Relay implements AutoCloseable {
 

@@ -89,7 +89,7 @@ final class FeedsSides implements AutoCloseable {
         return new TernCaller(loops, codecs, port, chosen);
     }
 
-    /** Creates a Tern client that calls the server in memory. The client closes the transport with itself. */
+    /** Creates a Tern client that calls the server in memory. Closing the client also closes the transport. */
     TernCaller memoryCaller() {
         InMemoryTransport memory = new InMemoryTransport(new JdkSerializer());
         inMemory.add(memory);

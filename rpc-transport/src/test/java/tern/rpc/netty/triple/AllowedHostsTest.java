@@ -27,8 +27,8 @@ import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests the defences against DNS rebinding, in which the host name of a web page resolves to the server, and against
- * answers that browsers could misinterpret as a page or script.
+ * Tests two defences. The first prevents DNS rebinding, in which the host name of a web page resolves to the server.
+ * The second prevents browsers from interpreting an answer as a page or script.
  */
 @Timeout(60)
 class AllowedHostsTest {

@@ -16,8 +16,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that the server serves clients that send control frames together with data, and disconnects clients that send
- * only control frames.
+ * Tests clients that send many control frames. The server must serve them if they also send data, and disconnect them
+ * otherwise.
  */
 @Timeout(120)
 class ControlFramesTest {
@@ -50,8 +50,8 @@ class ControlFramesTest {
                 "PRIORITY", (wire, bytes) -> wire.frame(2, 0, 101, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
         HABITS.put("unknown", (wire, bytes) -> wire.frame(0x77, 0, 0, new byte[8]));
         HABITS.put("single KiB", (wire, bytes) -> {
-            // The test itself updates each of the two windows once, so two updates fewer are sent here. A frame of less
-            // than 3 KiB gets no further update.
+            // The calling test has already updated each of the two windows once, so this method sends two updates
+            // fewer. For a frame of less than 3 KiB, it sends no update.
             for (int i = 2; i < bytes >> 10; i++) {
                 wire.openWindow(0, 1);
             }

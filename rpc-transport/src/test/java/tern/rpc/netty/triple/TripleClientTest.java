@@ -426,7 +426,8 @@ class TripleClientTest extends RawServerCalls {
     }
 
     /**
-     * After several replaced connections, the next one is opened only after a pause, which is longer than this test.
+     * After several lost connections, the client pauses before the next connection attempt. The pause is longer than
+     * this test.
      */
     @Test
     void drainingConnectionThatWaitsForItsReplacementIsNotAvailable() {

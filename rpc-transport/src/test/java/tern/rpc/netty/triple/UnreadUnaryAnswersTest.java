@@ -35,8 +35,8 @@ class UnreadUnaryAnswersTest {
     private static final int CALLS = 10;
 
     /**
-     * The number of unread bytes above which the server closes connections whose clients do not read. It is a quarter
-     * of {@code max-unsent-answers}.
+     * The number of unread bytes above which the server closes any connection. It is four times {@code
+     * max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;
 
