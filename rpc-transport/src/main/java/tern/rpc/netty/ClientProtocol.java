@@ -99,8 +99,8 @@ public interface ClientProtocol {
     }
 
     /**
-     * Returns whether answers in this protocol begin with text. If so, text that this protocol does not define is no
-     * proof that the server uses another protocol.
+     * Returns whether answers in this protocol begin with text. If so, unexpected text does not prove that the server
+     * uses another protocol.
      */
     default boolean isText() {
         return false;

@@ -429,8 +429,8 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Closes a draining connection when it is no longer needed. A one-way call is no longer pending when its request
-     * has been written, but the connection must stay open for it: the socket may accept the request later, and many
-     * servers cancel the call if the connection is closed before they have answered.
+     * has been written, but still needs the connection. The socket may accept the request later, and many servers
+     * cancel the call if the connection is closed before they have answered.
      */
     void closeIfDrained() {
         if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {

@@ -71,11 +71,11 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
-    // The earliest time of the next search for silent connections of all addresses. Set when no connection was silent
-    // enough to be replaced by a connection from any address.
+    // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
+    // no silent connection, whatever the address of the new connection.
     private final AtomicLong nextLookNanos;
-    // the earliest time of the next search for a new connection from an address; contains the addresses for which the
-    // last search found no silent connection, until their last connection is closed
+    // for each address whose last search found no silent connection, the earliest time of its next search; removed when
+    // the last connection from the address is closed
     private final Map<InetAddress, Long> nextLookOfNetwork = new ConcurrentHashMap<>();
     private final NanoClock clock;
     private final LongAdder acceptedConnections = new LongAdder();
@@ -302,8 +302,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
         if (silent.isEmpty()) {
-            // Only new connections from this address are refused without a search for a while. For another address, a
-            // search may find connections to close, because the choice depends on the address.
+            // The next search for this address must wait. A search for another address may find a connection to close,
+            // because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
@@ -329,7 +329,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether a search would find no silent connection for any address of a new connection. */
+    /** Returns whether a search would find no silent connection, whatever the address of the new connection. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

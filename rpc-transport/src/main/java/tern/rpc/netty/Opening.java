@@ -63,8 +63,7 @@ final class Opening implements ConnectAttempt.Outcome {
      * Starts waiting for the first bytes from the server. The connection is closed if none arrive within the connect
      * timeout. Sends a ping if a server of this protocol does not send bytes first.
      *
-     * @return false if the protocol has no ping and its servers do not send bytes first, so there is nothing to wait
-     *     for
+     * @return false if there is nothing to wait for: the protocol has no ping, and its servers do not send bytes first
      */
     boolean listenFirst(Channel opened) {
         if (!protocol.isServerFirst()) {

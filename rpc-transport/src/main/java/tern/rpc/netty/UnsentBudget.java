@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
  * only one network has unread bytes. Thread-safe.
  *
- * <p>A stream may always send more if its network has few unread bytes, or has room according to {@link FairBudget}.
- * Other streams are ended if they send more while three quarters of the budget are used. If their connection has few
- * unread bytes, they are ended only when the whole budget is used.
+ * <p>These rules apply in addition to the limit for each stream. A stream may send more if its network has few unread
+ * bytes, or has room according to {@link FairBudget}. Other streams are ended if they send more while three quarters of
+ * the budget are used. If their connection has few unread bytes, they are ended only when the whole budget is used.
  *
  * <p>Above {@link #manyBytes}, connections of clients that do not read are closed. Above {@link #mostBytes}, any
  * connection may be closed ({@link SlowReaders}).

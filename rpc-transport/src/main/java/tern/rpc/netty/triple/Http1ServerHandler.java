@@ -266,8 +266,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the peer has read a part of an answer. Processes the next request if it has been waiting until the
-     * peer reads.
+     * Called when the peer has read a part of an answer. Processes the next request if the server has postponed it
+     * until the peer reads.
      */
     void taken() {
         if (exchange == null && unread.isReadable()) {

@@ -252,7 +252,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             return; // The frame was in flight when the stream ended. streamClosed() handles the end.
         }
         ClientCall call = streams.call(error.streamId());
-        // the answer is complete, so a request frame that cannot be sent is no failure of the call
+        // the answer is complete, so the call does not fail if a frame of its request cannot be sent
         boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;

@@ -85,8 +85,8 @@ final class JsonEncoding implements CallEncoding {
                     codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
-            // A RESOURCE_EXHAUSTED with Executed.NO is not about the size: the server refused the call, for example
-            // because its memory for requests is used up.
+            // RESOURCE_EXHAUSTED with Executed.NO does not mean that the message is too large. The server has refused
+            // the call, for example because its memory for requests is used up.
             throw tooLarge ? WholeBody.tooLarge(e.status().description()) : e;
         }
     }
