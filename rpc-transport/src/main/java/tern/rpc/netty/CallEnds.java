@@ -15,12 +15,12 @@ import tern.rpc.transport.PendingCall;
  */
 final class CallEnds {
 
-    /** The reason for the end of a connection that the server has closed. */
+    /** The close reason of a connection that the server has closed. */
     static final String CLOSED_BY_SERVER = "the connection was closed by the server";
 
     private CallEnds() {}
 
-    /** Returns the reason for the end of a connection that the server has closed without sending anything. */
+    /** Returns the close reason of a connection that the server has closed without sending anything. */
     static String closedBeforeAnyBytes(String protocol, boolean isSecure) {
         return CLOSED_BY_SERVER + " before it sent anything; does it serve " + protocol + " on this port"
                 + (isSecure ? "?" : ", without TLS?");

@@ -252,7 +252,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // a large answer must not keep a large buffer allocated
+            unread = Unpooled.EMPTY_BUFFER; // the large buffer of a large answer is not kept for later answers
         }
         current = null; // the field is cleared first, because from here on another call may use the connection
         if (!call.answer(answer)) {

@@ -231,7 +231,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // these connections were in use when the client was closed
+            closeAll("the client is closed"); // closes the connections that were in use when the client was closed
         } else if (!idle.isEmpty()) {
             lookLater();
         }

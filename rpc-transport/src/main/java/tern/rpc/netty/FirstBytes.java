@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
  * pipeline. A server with another protocol cannot have executed a request, so the calls fail as not executed. The error
- * message names that protocol. Confined to the event loop.
+ * message names the server's protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 

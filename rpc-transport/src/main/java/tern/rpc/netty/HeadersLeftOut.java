@@ -6,10 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 
-/**
- * Warns once for each header that an application sets but that cannot be sent, because the protocol itself uses the
- * header's name. Thread-safe.
- */
+/** Warns once for each header that cannot be sent because the protocol reserves its name. Thread-safe. */
 public final class HeadersLeftOut {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeadersLeftOut.class);
@@ -23,9 +20,7 @@ public final class HeadersLeftOut {
     private final String wire;
     private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-    /**
-     * @param wire the protocols that cannot send the headers, as named in the warning
-     */
+    /** @param wire the protocols that reserve the names, as text for the warning */
     public HeadersLeftOut(String wire) {
         this.wire = wire;
     }

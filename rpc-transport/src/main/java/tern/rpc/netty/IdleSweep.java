@@ -21,7 +21,7 @@ final class IdleSweep {
 
     /**
      * The interval between two checks is at least 1/{@value} of the idle timeout. A connection may therefore be closed
-     * later than the timeout requires, by up to this interval.
+     * up to this interval after its timeout.
      */
     private static final int MAX_LOOKS = 64;
 

@@ -140,7 +140,7 @@ final class InboundBudget {
         }
     }
 
-    /** Gives the turn to the account of the network with the fewest bytes that has waited the longest. */
+    /** Gives the turn to an account of the network with the fewest bytes: the account that has waited the longest. */
     private void giveTurn() {
         InboundAccount next = null;
         for (InboundAccount account : waiting) {

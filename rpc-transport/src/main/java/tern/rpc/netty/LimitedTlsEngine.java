@@ -21,7 +21,7 @@ final class LimitedTlsEngine extends SSLEngine {
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
     private boolean limited; // true after the first handshake
-    private boolean mayRenegotiate; // true after the first handshake if the version permits further handshakes
+    private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes
 
     LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {
         this.engine = engine;

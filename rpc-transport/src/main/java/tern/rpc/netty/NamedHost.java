@@ -25,8 +25,8 @@ import tern.rpc.endpoint.DnsEndpoints;
 
 /**
  * Opens a channel to a host name. Another thread looks up the name, because a lookup may block for seconds. Then the
- * addresses are tried as described in RFC 8305, Happy Eyeballs: IPv6 and IPv4 addresses alternate, an attempt starts
- * when the previous one has failed or has taken 250 ms, and the first open channel is used. Confined to the event loop.
+ * addresses are tried as described in RFC 8305 (Happy Eyeballs). IPv6 and IPv4 addresses alternate. An attempt starts
+ * when the previous attempt has failed or has taken 250 ms. The first open channel is used. Confined to the event loop.
  */
 final class NamedHost {
 
@@ -61,7 +61,7 @@ final class NamedHost {
     /**
      * Opens a channel.
      *
-     * @param bootstrap creates channels on the loop; its handler is replaced by one that does nothing
+     * @param bootstrap creates channels on the loop; its handler is replaced with a handler that does nothing
      * @param timeoutMillis the maximum time of the lookup, and the time after which no further attempt starts
      * @param lookups runs the lookup, which blocks
      * @return the channel; completed on the loop, before the channel has read any bytes

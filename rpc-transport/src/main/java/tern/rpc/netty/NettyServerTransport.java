@@ -39,8 +39,8 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed together, so that a single check of all connections makes room for
-     * this many new ones.
+     * Number of silent connections that are closed together. A single check of all connections then makes room for this
+     * many new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
@@ -104,7 +104,7 @@ public final class NettyServerTransport implements ServerTransport {
          * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause
          * any number of connections to be closed and a log may be slow.
          *
-         * @param reason identifies the reason. Texts that differ only in numbers are the same reason
+         * @param reason identifies the reason. Texts that differ only in numbers count as the same reason
          */
         void closing(String reason, Supplier<String> line, @Nullable Throwable cause) {
             String key = key(reason);

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the channel of a client connection, with the handlers of its protocol, and tells the connection the outcome.
- * Immutable.
+ * Opens the channel of a client connection, with the handlers of its protocol, and reports the outcome to the
+ * connection. Immutable.
  */
 final class Opening implements ConnectAttempt.Outcome {
 

@@ -326,10 +326,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer takes
+     * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
      * no bytes of its answers. Must run on the event loop.
      *
-     * @return the number of nanoseconds until the next check is useful
+     * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */
     long closeIfIdle(long now) {
         long patience = port.settings().idleTimeout().toNanos();

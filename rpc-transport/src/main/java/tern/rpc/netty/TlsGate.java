@@ -18,8 +18,8 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
 /**
- * Decides whether a port accepts TLS, unencrypted connections or both, and refuses clients that use the other mode. A
- * warning, logged at a limited rate, names the setting to change. Thread-safe.
+ * Decides whether a port accepts TLS, unencrypted connections or both, and refuses all other connections. Warnings name
+ * the setting to change, and are logged at a limited rate. Thread-safe.
  */
 final class TlsGate implements AutoCloseable {
 
@@ -40,7 +40,7 @@ final class TlsGate implements AutoCloseable {
 
     /**
      * The answer to a client that begins a handshake. It is not a TLS record, so every client reports that the server
-     * does not use TLS. After an alert, a client would report that its keys or ciphers were refused.
+     * does not use TLS. If the answer were a TLS alert, clients would report that their keys or ciphers were refused.
      */
     private static final byte[] NO_TLS = "This port does not use TLS.\r\n".getBytes(StandardCharsets.US_ASCII);
 

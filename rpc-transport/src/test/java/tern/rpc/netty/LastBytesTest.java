@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a connection which the server closes still delivers the bytes that were queued before. */
+/** Tests that queued bytes are still delivered when the server closes the connection. */
 class LastBytesTest {
 
     private static final int ANSWER_BYTES = 8 << 20;

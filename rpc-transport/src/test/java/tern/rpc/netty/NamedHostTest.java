@@ -73,7 +73,7 @@ class NamedHostTest {
         return peer;
     }
 
-    /** Opens connections that the server does not accept, until its kernel ignores further attempts. */
+    /** Opens connections that the server does not accept, until the operating system ignores further attempts. */
     private void fill(ServerSocket server) throws IOException {
         while (true) {
             SocketChannel made = SocketChannel.open();

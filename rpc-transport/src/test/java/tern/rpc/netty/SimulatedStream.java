@@ -226,7 +226,7 @@ final class SimulatedStream {
         };
     }
 
-    /** @return whether the client is to cancel the stream after this answer */
+    /** @return whether the client must cancel the stream after this answer */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();

@@ -7,7 +7,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.DuplexChannel;
 
-/** A channel without a socket whose peer reads only as many bytes as the test allows. Its time stands still. */
+/** A channel without a socket whose peer reads only as many bytes as the test allows. Its clock does not advance. */
 final class SlowChannel extends EmbeddedChannel implements DuplexChannel {
 
     private long allowed;

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 
-/** Tests the limits on TLS records without application data with the engines of Java on both sides. */
+/** Tests the limits on TLS records without application data. Both sides use Java's TLS engine. */
 class TlsRecordLimitTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("authority");

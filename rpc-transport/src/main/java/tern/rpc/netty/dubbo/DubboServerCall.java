@@ -154,7 +154,7 @@ final class DubboServerCall extends NettyServerCall {
         return read.call();
     }
 
-    /** Copies the bytes into the coder's array, and makes its reader start with them. */
+    /** Copies the bytes into the coder's array, and moves the coder's reader to the first byte. */
     private static byte[] start(Coder coder, ByteBuf bytes) {
         int length = bytes.readableBytes();
         byte[] array = coder.input(length);

@@ -29,7 +29,10 @@ final class DubboServerHandler extends DubboFrameDecoder {
      */
     private static final int MAX_EVENT_BYTES = 15;
 
-    /** Maximum size of a skipped body, in bytes, unless twice the size limit of requests is larger. */
+    /**
+     * The maximum size of a skipped body is this number of bytes, or twice the size limit of requests if that is
+     * larger.
+     */
     private static final long MAX_SKIPPED_BYTES = 64 << 20; // see docs/limits.md
 
     private static final SeldomWarning TOO_LARGE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofSeconds(10));

@@ -7,13 +7,14 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Finds the method of a request without decoding it. The names of the interface and the method are the second and fourth
- * of the strings at the beginning of the body (docs/wire-protocol.md 1.4). Reads no string with more than 1,023
- * characters and no string with characters outside ASCII. For confined use by one thread.
+ * Finds the method of a request without decoding it. The names of the interface and the method are the second and
+ * fourth of the strings at the beginning of the body (docs/wire-protocol.md 1.4). Supports only ASCII strings of up to
+ * 1,023 characters. Only one thread uses an instance.
  */
 final class RequestNames {
 
-    // hessian2: strings with up to 31 and with up to 1,023 characters, and null
+    // the first bytes of values in hessian2: strings of up to 31 characters, strings of up to 1,023 characters, and
+    // null
     private static final int MAX_SHORT = 0x1f;
     private static final int MEDIUM = 0x30;
     private static final int MAX_MEDIUM = 0x33;
@@ -57,7 +58,7 @@ final class RequestNames {
         return text;
     }
 
-    /** Reads the length of a string. Returns -1 if there is no string of a supported form. */
+    /** Reads the length of a string. Returns -1 if the value is not a supported string. */
     private int length() {
         if (at >= body.writerIndex()) {
             return -1;

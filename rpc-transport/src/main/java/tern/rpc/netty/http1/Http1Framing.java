@@ -69,7 +69,9 @@ final class Http1Framing {
         return value;
     }
 
-    /** Adds to the set instead of copying it: copies for each of up to 128 fields would take quadratic time. */
+    /**
+     * Adds to the set instead of copying it. With up to 128 fields, a copy for each field would take quadratic time.
+     */
     private void addConnection(Set<String> tokens) {
         if (connection.isEmpty()) {
             connection = tokens;

@@ -29,7 +29,7 @@ final class AllowedHosts {
 
     private final Set<String> names;
     private final Set<String> exact;
-    private final List<String> suffixes; // such as .shop.example for *.shop.example
+    private final List<String> suffixes; // the endings of allowed names, such as .shop.example for *.shop.example
 
     /**
      * @param names host names without ports; {@code *.shop.example} for all subdomains; empty to allow any host

@@ -14,7 +14,7 @@ interface BodyReader {
      * Returns a copy of the readable bytes, to which any number of bytes can be appended. {@link ByteBuf#copy()} may
      * return a buffer with a maximum capacity of only 128 KiB, depending on the allocator.
      *
-     * @param bytes keeps its indices and its owner
+     * @param bytes the bytes to copy; the caller keeps ownership, and the indices do not change
      */
     static ByteBuf copy(ByteBuf bytes) {
         int length = bytes.readableBytes();

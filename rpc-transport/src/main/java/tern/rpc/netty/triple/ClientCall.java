@@ -48,7 +48,8 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
     private @Nullable MessageDeframer deframer;
-    private UnfinishedAnswers.@Nullable Account memory; // null while the answer is small
+    // counts the bytes of the answer; null while the answer is small
+    private UnfinishedAnswers.@Nullable Account memory;
     private boolean mayBeCompressed;
     private boolean foreign; // true if the server sent bytes that are not gRPC messages
     private boolean over;
@@ -181,8 +182,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     abstract void end(GrpcAnswer answer);
 
     /**
-     * Returns whether the whole answer has arrived and only messages that have not been requested yet are still to be
-     * delivered.
+     * Returns whether the whole answer has arrived, but some of its messages have not been requested and delivered yet.
      */
     boolean isAnswered() {
         return false;

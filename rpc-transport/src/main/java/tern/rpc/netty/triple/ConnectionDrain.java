@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Ends an HTTP/2 connection of a server without losing a call. The first GOAWAY frame asks the client to open no
- * further streams. The final one follows when the client has acknowledged a ping, because the streams that were in
- * flight have then arrived. The connection is closed when its last stream has ended. Confined to the event loop.
+ * further streams. The final GOAWAY frame follows when the client has acknowledged a ping. By then, all streams that
+ * were in flight have arrived. The connection is closed when its last stream has ended. Confined to the event loop.
  */
 final class ConnectionDrain {
 

@@ -70,7 +70,7 @@ final class GrpcWebEncoding implements CallEncoding {
     }
 
     /**
-     * Returns a frame as it is sent. In text mode, each frame is encoded in base64 separately, so that the client can
+     * Encodes a frame for sending. In text mode, each frame is encoded in base64 separately, so that the client can
      * decode it as soon as it arrives.
      */
     private byte[] travelling(byte[] frame) {

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Reads headers that contain lists, such as {@code accept: text/html, application/json;q=0.9}. Only the beginning of a
- * list is read: HTTP/2 can repeat a list of 4 KiB with one byte (RFC 7541), so reading all of it could occupy the event
- * loop.
+ * list is read. With HTTP/2, a client can repeat a list of 4 KiB with one byte (RFC 7541), so reading whole lists could
+ * occupy the event loop.
  */
 final class HeaderList {
 

@@ -43,7 +43,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ClientProtocol.class);
 
-    /** The warnings logged so far. Several references may name the same class. */
+    /** The warnings logged so far. A warning that concerns several references is logged only once. */
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private final TripleCodecs codecs;

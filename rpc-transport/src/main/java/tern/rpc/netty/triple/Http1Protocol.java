@@ -61,7 +61,10 @@ public final class Http1Protocol implements ServerProtocol {
         return end - begin <= MAX_METHOD ? Match.MAYBE : Match.NO;
     }
 
-    /** Returns whether names of HTTP methods contain such characters. RFC 9110 permits more, which no method uses. */
+    /**
+     * Returns whether the character occurs in names of HTTP methods. RFC 9110 permits further characters, which no
+     * method uses.
+     */
     private static boolean isOfMethod(byte character) {
         return (character >= 'A' && character <= 'Z')
                 || (character >= 'a' && character <= 'z')

@@ -68,7 +68,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final PingPace pings = new PingPace();
     private @Nullable ChannelHandlerContext context;
     private boolean reading;
-    // created the first time that at least 4 MiB of received bytes are unread
+    // null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
     Http2ClientHandler(

@@ -66,7 +66,7 @@ final class JsonAnswer implements Answer {
         try {
             return codecs.read(
                     frame, maxBytes, MessageKind.RESPONSE, (bytes, length) -> failure(call, bytes, length, metadata));
-        } catch (RpcException e) { // for example because the answer is too large when decompressed
+        } catch (RpcException e) { // the decompressed answer may be too large, for example
             return unreadable(call, e.code(), e.status().description(), e);
         }
     }

@@ -7,8 +7,8 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A cache of request heads by method and endpoint. Endpoints come and go for as long as the client runs, so the cache is
- * emptied when it is full. Thread-safe.
+ * A cache of request heads by method and endpoint. The endpoints change while the client runs, so the cache is emptied
+ * when it is full. Thread-safe.
  */
 final class JsonRequestHeads {
 

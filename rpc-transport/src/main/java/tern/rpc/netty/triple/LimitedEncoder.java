@@ -58,7 +58,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
         if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
-            // other error codes mean that the peer has caused the reset, and only these resets are counted
+            // resets with any other error code are caused by the peer; only these resets are counted
             countReset(context);
         }
         return written;

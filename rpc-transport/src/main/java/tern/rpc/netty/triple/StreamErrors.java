@@ -7,7 +7,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 
 /**
  * Decides how a server reacts to an invalid frame of one stream. Headers on an ended stream are a protocol violation,
- * unless the server reset the stream while they were in flight. The rules stay in one method, because their order
+ * unless the server reset the stream while they were in flight. All rules are in one method, because their order
  * matters. Confined to the event loop.
  */
 final class StreamErrors {

@@ -140,7 +140,8 @@ final class TripleMetadata {
                 return;
             }
             metadata.add(name, decoded);
-            check(metadata.size(), bytes); // one header may contain thousands of values
+            // a single header may contain thousands of values, so the limit is checked here
+            check(metadata.size(), bytes);
         }
     }
 

@@ -12,7 +12,8 @@ import tern.rpc.netty.ServerConnection;
 final class UnpackedRequest {
 
     /**
-     * A request up to this size is not counted. Reading it costs about as much as the rest of a call.
+     * A request up to this size is not counted. Decoding a request of this size costs about as much as the rest of its
+     * call.
      */
     static final int FREE_BYTES = 64 << 10;
 

@@ -52,7 +52,7 @@ final class ValueToJson {
         } catch (UnsupportedValueException | MessageTooLargeException | PlainProtobufException e) {
             throw e;
         } catch (SerializationException malformed) {
-            // the fields of another message rarely form a valid Value
+            // a message of another type is rarely a valid Value
             throw new PlainProtobufException();
         }
     }

@@ -155,7 +155,9 @@ class OverloadFiguresTest {
         }
     }
 
-    /** Returns the number of calls per second achieved by eight callers, each of which waits for every answer. */
+    /**
+     * Returns the number of calls per second of eight callers. Each caller waits for the answer before its next call.
+     */
     private static double peak(Work work, double seconds) throws InterruptedException {
         AtomicInteger answered = new AtomicInteger();
         long end = System.nanoTime() + (long) (seconds * 1e9);

@@ -74,7 +74,7 @@ class Http1HeadReaderTest {
         assertThatThrownBy(() -> reader.read(in)).isInstanceOf(Http1Violation.class);
     }
 
-    /** The names in all connection fields were once copied for each further field, which took 20 MB. */
+    /** An earlier version copied the names in all connection fields for each further field, which took 20 MB. */
     @Test
     void manyConnectionFieldsCostLittle() {
         StringBuilder head = new StringBuilder("GET / HTTP/1.1\r\nHost: x\r\nConnection: close");

@@ -6,7 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
-/** Implements the service to which the captured calls were made, but no method waits. */
+/** Implements the service of the captured calls. Its methods return immediately. */
 public final class InstantServices {
 
     private InstantServices() {}

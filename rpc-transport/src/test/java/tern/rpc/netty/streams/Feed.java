@@ -55,7 +55,7 @@ final class Feed {
     /**
      * Checks and counts a received answer.
      *
-     * @return whether the client is to cancel the stream after this answer
+     * @return whether the client must cancel the stream after this answer
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
@@ -72,7 +72,7 @@ final class Feed {
      * Checks and counts a received answer.
      *
      * @param amount the answer's amount, which encodes the id of the stream and the index of the answer
-     * @return whether the client is to cancel the stream after this answer
+     * @return whether the client must cancel the stream after this answer
      */
     boolean take(long amount) {
         if (plan.mistake() != null) {

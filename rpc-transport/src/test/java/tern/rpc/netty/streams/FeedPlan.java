@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param reading the speed of the client's reader
  * @param cancelAt the number of messages after which the client cancels; 0 for never
  * @param deadline the deadline of the call; null for no deadline
- * @param mistake the mistake of the called method, which then belongs to {@link Misfits}; null for a method of
- *     {@link Feeds}
+ * @param mistake the mistake of the called method of {@link Misfits}; null for a method of {@link Feeds}
  */
 record FeedPlan(
         Way way,

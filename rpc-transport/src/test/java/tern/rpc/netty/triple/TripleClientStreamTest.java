@@ -475,8 +475,8 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                // this task runs on the event loop, which therefore processes the request for more messages after the
-                // call has ended
+                // this task occupies the event loop, so the call ends before the event loop processes the request for
+                // more messages
                 handler -> {
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
