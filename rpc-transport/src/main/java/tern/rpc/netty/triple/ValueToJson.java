@@ -52,7 +52,7 @@ final class ValueToJson {
         } catch (UnsupportedValueException | MessageTooLargeException | PlainProtobufException e) {
             throw e;
         } catch (SerializationException malformed) {
-            // a message of another type is rarely a valid Value
+            // malformed bytes are usually a message of another type
             throw new PlainProtobufException();
         }
     }
