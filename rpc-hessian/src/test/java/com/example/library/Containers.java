@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The kinds of collections and maps that libraries have. */
+/** Collections and maps like those of libraries. */
 public final class Containers {
 
     private Containers() {}

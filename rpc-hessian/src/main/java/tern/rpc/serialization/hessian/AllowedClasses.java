@@ -236,6 +236,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Represents a class that was visited only as a supertype. */
+    /** Marks a class that was reached only as a supertype of another class. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -17,7 +17,7 @@ final class BuilderForm implements WireForm {
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    // This field has existed since JDK 21. The JDK uses it only as a hint, so false is always correct.
+    // This field has existed since JDK 21. It is only an optimization hint for the JDK, so false is always correct.
     private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
     private static final char LAST_LATIN1 = 0xFF;

@@ -37,7 +37,10 @@ final class CollectionForm implements WireForm {
         return named ? type.getName() : null;
     }
 
-    /** Returns a form that writes a collection as the JDK type of the same kind, which keeps the order. */
+    /**
+     * Returns a form that writes a collection as a JDK collection of the same kind: a sorted set, a set, a queue or a
+     * list. The JDK collection keeps the order of the elements.
+     */
     static CollectionForm ofJdk(Class<?> type) {
         Class<?> written = SortedSet.class.isAssignableFrom(type)
                 ? TreeSet.class

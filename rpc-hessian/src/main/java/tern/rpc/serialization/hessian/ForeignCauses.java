@@ -17,7 +17,9 @@ final class ForeignCauses {
 
     private static final Logger LOG = LoggerFactory.getLogger(ForeignCauses.class);
 
-    /** The number of stack traces is limited, because logging one costs more than most calls. */
+    /**
+     * Logs causes with their stack traces. The rate is low, because logging a stack trace costs more than most calls.
+     */
     private static final SeldomWarning TRACED = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
     private static final SeldomWarning UNTRACED = new SeldomWarning(LOG, NanoClock.SYSTEM);

@@ -84,8 +84,8 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets a function that returns the additional cost of hashing or comparing a value. The unit is the cost of
-         * visiting one small value. Without this function, the cost is the sum of the parts' costs.
+         * Sets a function that returns the cost of hashing or comparing a value, in addition to the costs of its parts.
+         * The unit is the cost of visiting one small value. Without this function, there is no additional cost.
          */
         // The function "visits" receives only values that the class Assembly has created, so they have the type T.
         @SuppressWarnings("unchecked")

@@ -12,7 +12,7 @@ import tern.rpc.serialization.EqualHashes;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Limits the processor time that a message can consume by making its reader hash and compare keys. The weight of a key
+ * Limits the processor time that the reader spends on hashing and comparing the keys in a message. The weight of a key
  * is the number of values that hashing the key may visit; a value is counted once for each reference to it. The limit
  * grows with the size of the message, because a few bytes of references can describe a key of any weight. Benchmarks
  * extend this class to measure its cost. Not thread-safe.
@@ -25,27 +25,29 @@ class HashBudget {
      */
     private static final int COMPARISONS = 20;
 
-    /** A message of at least this size may use all steps of the budget. A smaller one may use a proportional part. */
+    /**
+     * A message of at least this size may use all steps of the budget. A smaller message may use a proportional part.
+     */
     private static final int FULL_BYTES = 128 << 10;
 
     /**
-     * The number of steps for hashing and comparing keys is limited in proportion to the size of the message. This many
-     * bytes are added to the size, so that a small message may contain keys that refer to the same value several times.
+     * The number of bytes that are added to the size of a message before its budget is computed. A small message may
+     * then contain keys that refer to the same value several times.
      */
     private static final int SPARE_BYTES = 1 << 10;
 
     /**
-     * The steps charged for each visit of a value while a key is hashed. A message of 1 MiB may then spend about 0.1
-     * seconds on hashing. If a key refers to no value twice, hashing the key visits each of its values once.
+     * The steps charged for each visit of a value while a key is hashed. With this charge, hashing the keys of a
+     * message of 1 MiB takes at most about 0.1 seconds. Hashing visits a value once for each reference to it.
      */
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps for comparing a list or map, used as a key, with an earlier key of the same hash code. They
-     * are charged for each value in the key. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
-     * Comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. A comparison
-     * takes much longer than hashing, because it follows many references. Objects of the application's classes take no
-     * additional steps, because the hash code of entities is often a constant.
+     * The additional steps for comparing a key with an earlier key of the same hash code. They are charged for each
+     * value in the key, because a comparison follows many references and takes much longer than hashing. Comparisons
+     * with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes,
+     * such as lists and maps, cost additional steps. Objects of the application's classes cost none, because entities
+     * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
      */
     private static final int EQUAL_STEPS = 512;
 
@@ -167,10 +169,10 @@ class HashBudget {
     }
 
     /**
-     * Charges the budget for a key that refers to incomplete containers. The contents of these containers are still
-     * being read. If this key and all earlier keys refer to the same single container, as children refer to their
-     * parent, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise the cost is
-     * {@code part} × the number of keys including this key. Each set of containers is represented by a bit mask.
+     * Charges the budget for a key that refers to incomplete containers, whose contents are still being read. The usual
+     * case is a set of children that all refer to their parent. If this key and all earlier keys refer to the same
+     * single container, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise,
+     * the cost is {@code part} × the number of keys including this key. A bit mask represents a set of containers.
      *
      * @param part the part of the key's weight that comes from references to incomplete containers
      * @param referred the incomplete containers to which this key refers
@@ -190,8 +192,8 @@ class HashBudget {
     }
 
     /**
-     * Limits the number of keys with equal hash codes in one container. Called before a key is added whose class
-     * differs from the class recorded in {@code state}.
+     * Limits the number of keys with equal hash codes in one container. Called before a key is added, unless
+     * {@code state} is the class of the key.
      *
      * @param state the return value for the previous key; null for the first key
      * @param keys the keys in the container so far

@@ -9,8 +9,8 @@ import java.util.Date;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Decodes the values of a message that contain no other values. Before calling a method with the {@code tag} parameter,
- * the caller reads the tag with {@link #next()}. Not thread-safe.
+ * Decodes the values of a message that contain no other values, such as numbers, strings and dates. Before calling a
+ * method with the {@code tag} parameter, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput extends MessagePosition {
 
@@ -18,9 +18,7 @@ final class HessianInput extends MessagePosition {
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /**
-     * The lower bound of the signed bytes that cannot continue a UTF-8 sequence. All continuation bytes are below it.
-     */
+    /** The exclusive upper bound of the continuation bytes of UTF-8, read as signed bytes. */
     private static final int TRAIL_END = -0x40;
 
     /** The buffer for an ASCII string that consists of several chunks. */
@@ -107,8 +105,8 @@ final class HessianInput extends MessagePosition {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // The value is multiplied, not divided, because writers choose this encoding only if the product equals the
-            // double.
+            // The number is multiplied by 0.001 and not divided by 1,000, because writers choose this encoding only if
+            // the product equals the double.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");

@@ -69,8 +69,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Replaces the tables and releases the array: after a failure, because the tables may be inconsistent, and after a
-     * large message, because of their memory.
+     * Replaces the tables and releases the array. Called after a failure, because the tables may be inconsistent, and
+     * after a large message, to free memory.
      */
     void forget() {
         scalars.forget();

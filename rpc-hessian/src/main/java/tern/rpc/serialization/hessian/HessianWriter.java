@@ -97,9 +97,9 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Returns the exception for a value that could not be written. A refusal because of too many large messages is
-     * returned unchanged, because writing the value may succeed later. If the failure's message has several lines, as
-     * hessian-lite's messages do, the lines are joined with commas.
+     * Returns the exception for a value that could not be written. If the value was refused because too many large
+     * messages are being written, the refusal is returned unchanged, because a later attempt may succeed. Line breaks
+     * in the failure's message, which hessian-lite's messages contain, are replaced with commas.
      */
     private RuntimeException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

@@ -23,7 +23,7 @@ final class JdkTypes {
             String.class,
             Date.class);
 
-    /** Packages of types that usually represent something in this process, such as a file, a connection or a lock. */
+    /** Packages of types that usually represent a resource of this process, such as a file, a connection or a lock. */
     private static final List<String> LOCAL_PACKAGES = List.of(
             "java.io.",
             "java.lang.invoke.",
@@ -56,7 +56,7 @@ final class JdkTypes {
             "java.util.concurrent.Flow$Subscriber",
             "java.util.concurrent.Future");
 
-    /** Types that can be sent in place of types that cannot. */
+    /** The types to send instead of types that cannot be sent. The keys are the types that cannot be sent. */
     private static final Map<String, String> REPLACEMENTS = Map.of(
             "java.io.File", "java.lang.String or byte[]",
             "java.net.InetAddress", "java.lang.String",

@@ -26,7 +26,10 @@ final class MapForm implements WireForm {
         this.sorted = sorted;
     }
 
-    /** Returns a form that writes a map as the JDK type of the same kind, which keeps the order. */
+    /**
+     * Returns a form that writes a sorted map as a {@code TreeMap}, and any other map as a {@code LinkedHashMap}. Both
+     * keep the order of the entries.
+     */
     static MapForm ofJdk(Class<?> type) {
         Class<?> written = SortedMap.class.isAssignableFrom(type) ? TreeMap.class : LinkedHashMap.class;
         return new MapForm(written.getName(), LostState.mayBeSorted(type));

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The bytes of one message, and the position of the next byte to read. {@link HessianInput} extends this class, because
- * a second object would have to be kept in step with its position. Not thread-safe.
+ * The bytes of one message, and the position of the next byte to read. {@link HessianInput} extends this class, so that
+ * both always use the same position. Not thread-safe.
  */
 abstract class MessagePosition {
 
@@ -17,8 +17,8 @@ abstract class MessagePosition {
     int end;
 
     /**
-     * The number of values that open containers have announced but that have not been read. Each value takes at least
-     * one byte.
+     * The number of values that open containers have announced and that the reader has not read. Each value takes at
+     * least one byte.
      */
     private int promised;
 

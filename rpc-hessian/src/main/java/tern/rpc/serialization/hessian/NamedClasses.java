@@ -77,11 +77,14 @@ final class NamedClasses {
             }
             return Class.forName(name, false, loader);
         } catch (ClassNotFoundException | LinkageError | IllegalArgumentException unknownName) {
-            return null; // A class path with jars throws IllegalArgumentException for invalid text.
+            return null; // If jars are on the class path, an invalid name causes an IllegalArgumentException.
         }
     }
 
-    /** Searches without {@link ClassLoader#loadClass}, which would keep the name. */
+    /**
+     * Returns whether the class file exists. Does not call {@link ClassLoader#loadClass}, which would remember the
+     * name.
+     */
     private static boolean hasFile(ClassLoader loader, String name) {
         return loader.getResource(name.replace('.', '/') + ".class") != null;
     }

@@ -90,9 +90,8 @@ final class References {
     }
 
     /**
-     * Sets the reference number of the next value. The reader uses this method to read a skipped value later. Before it
-     * reads the value, it sets the number of the skipped value. Afterwards it sets the number that was the next one
-     * before.
+     * Sets the reference number of the next value. To read a skipped value later, the reader sets the number of this
+     * value, reads the value, and then restores the previous number.
      */
     void continueAt(int number) {
         next = number;

@@ -11,11 +11,10 @@ final class Replacements {
     private Replacements() {}
 
     /**
-     * Returns whether a message may contain an object of the replacement class where the other class is declared. The
-     * replacement class must have a {@code readResolve} method. In addition, one of two conditions must hold. Either
-     * the declared class has a {@code writeReplace} method. Or the replacement class is nested in a subclass of the
-     * declared class, and this subclass has such a method. The reader checks the class of the object that
-     * {@code readResolve} returns.
+     * Returns whether a message may contain an object of the replacement class at a position of the declared class. The
+     * replacement class must have a {@code readResolve} method. In addition, either the declared class must have a
+     * {@code writeReplace} method, or the replacement class must be nested in a subclass of the declared class that has
+     * this method. The reader checks the class of the object that {@code readResolve} returns.
      */
     static boolean mayStandFor(Class<?> declared, Class<?> replacement) {
         Class<?> outer = replacement.getEnclosingClass();

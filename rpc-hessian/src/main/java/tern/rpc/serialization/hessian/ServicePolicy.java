@@ -43,7 +43,7 @@ class ServicePolicy implements ReadableTypes {
     private final boolean audit;
     private final Shapes shapes;
 
-    /** The class loader is searched only for names that passed the name check. */
+    /** Finds classes by name. Receives only names that passed the name check. */
     private final NamedClasses named;
 
     private final Set<String> audited = ConcurrentHashMap.newKeySet();
@@ -164,8 +164,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class, because a method declares it or a superclass of
-     * it, or because of its package or the configuration.
+     * Returns whether callers of the service have an exception class. They have the class if a method declares it or
+     * one of its superclasses, if it belongs to a package of the service, or if the configuration allows it.
      */
     boolean knowsException(Class<?> type) {
         String name = type.getName();
@@ -309,7 +309,7 @@ class ServicePolicy implements ReadableTypes {
             return "); it represents an association that the sender has not loaded; the sender must load it, for example"
                     + " with JOIN FETCH, or send a record of its own";
         }
-        // The message must not suggest allowing a class of a package that attacks use.
+        // If attacks use the package of a class, the message must not suggest allowing the class.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send a type of your own"
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown;

@@ -71,7 +71,7 @@ final class ThrowableWriter implements WireForm {
         out.begin(FOREIGN);
         out.writeObject(Collections.emptyList());
         out.writeObject(frames(throwable, out.frames));
-        out.writeObject(throwable); // A reference to itself means that there is no cause.
+        out.writeObject(throwable); // An exception that is its own cause has no cause.
         out.writeString(shortened(ForeignCauses.described(throwable)));
     }
 
@@ -83,7 +83,7 @@ final class ThrowableWriter implements WireForm {
         out.writeObject(cause == null || !linked ? throwable : cause);
         out.writeString(shortened(message.apply(throwable)));
         @Nullable Predicate<Class<?>> foreign = out.foreign;
-        out.foreign = null; // an exception in a field is a value, and its declared type must fit
+        out.foreign = null; // an exception in a field keeps its class, which must fit the field's type
         for (Function<Object, @Nullable Object> getter : own) {
             out.writeObject(getter.apply(throwable));
         }

@@ -70,7 +70,7 @@ final class WireForms implements WireForm.Lookup {
     private final Map<Class<?>, WireForm> forms = new ConcurrentHashMap<>();
 
     /**
-     * @param wireNames the class names in messages, for classes with another name there
+     * @param wireNames the classes that have a different name in messages, with that name
      * @param isOfService returns whether a class belongs to a prepared service
      */
     WireForms(Map<Class<?>, String> wireNames, Predicate<Class<?>> isOfService) {

@@ -37,10 +37,9 @@ class BombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that reading a message may allocate, including memory that is used only for a
-     * short time. Four bytes per byte of the message are not enough for a message that consists of many small values.
-     * Up to 1 MiB, 200 further bytes per byte of the message are therefore allowed. The most expensive small value is a
-     * number in a set.
+     * Returns the maximum number of bytes that reading a message may allocate, including short-lived objects: 1 MiB,
+     * and four bytes for each byte of the message. For the first 1 MiB of the message, 200 further bytes for each byte
+     * are allowed, because small values need more memory. The most expensive small value is a number in a set.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);

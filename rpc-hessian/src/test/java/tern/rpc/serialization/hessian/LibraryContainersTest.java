@@ -242,7 +242,7 @@ class LibraryContainersTest {
     }
 
     @Test
-    @SuppressWarnings("DoubleBraceInitialization") // Applications create containers in this way.
+    @SuppressWarnings("DoubleBraceInitialization") // Some applications create lists and maps in this way.
     void anonymousClassIsWrittenAsTheClassThatItExtends() {
         ArrayList<String> list = new ArrayList<>() {
             {

@@ -108,7 +108,7 @@ class TypeShapesTest {
         String kept;
     }
 
-    /** Hides a field of its superclass. */
+    /** A class with a field that hides a field of its superclass. */
     static class Derived extends Base {
         @SuppressWarnings("HidingField") // The test needs a field that hides another field.
         long same;
