@@ -17,7 +17,8 @@ final class ArgumentNames {
 
     /**
      * @param fullName the service and the method, for example {@code UserService/getUser}
-     * @param invented whether the interface's class file lacks the names, so that they are {@code arg0}, {@code arg1}
+     * @param invented whether the names are {@code arg0}, {@code arg1} and so on, because the interface's class file
+     *     contains no parameter names
      */
     ArgumentNames(String fullName, List<String> names, boolean invented) {
         this.fullName = fullName;
@@ -43,9 +44,9 @@ final class ArgumentNames {
     }
 
     /**
-     * Returns the failure of a request that contains an unknown name and lacks an argument, because the unknown name is
-     * probably misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method
-     * may have more parameters.
+     * Returns the exception for a request with an unknown name and a missing argument. The unknown name is probably
+     * misspelt. If no argument is missing, unknown names are allowed, because a newer version of the method may have
+     * more parameters.
      */
     SerializationException unknown(String name) {
         return new SerializationException(fullName + ": unknown argument '" + PeerText.name(name) + "'; "

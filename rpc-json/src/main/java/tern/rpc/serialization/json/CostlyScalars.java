@@ -108,7 +108,10 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for their type. Infinity is accepted only by its name. */
+    /**
+     * Rejects a number that was decoded as infinity because it is too large for its type. A string with the name of
+     * infinity is accepted.
+     */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {

@@ -100,7 +100,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The keys have no order that the table can use, so it searches them one by one, but each key is small.
+         * The keys have no order that the table can use, so the table searches them one by one. Each key is small.
          * Examples are time classes that are Comparable only through their supertype.
          */
         SCALAR,
@@ -183,11 +183,11 @@ final class HashedContainers extends ValueDeserializerModifier {
         private static final int FEW = 32;
 
         /**
-         * The encoded size from which a container may use {@link JsonLimits#keySteps} steps to compare keys that are
-         * lists or maps. In a smaller container, the limit is lower in proportion to its size. Comparisons with the
-         * first {@link JsonLimits#equalKeys} keys of the same hash code do not count towards the lower limit. For
-         * entities, the lower limit does not apply, because their hash code is often a constant. The hash code of a
-         * list or map depends on its contents, so equal hash codes are rare.
+         * The minimum encoded size of a container that may use all {@link JsonLimits#keySteps} steps to compare keys
+         * that are lists or maps. A smaller container may use a proportional part. Comparisons with the first
+         * {@link JsonLimits#equalKeys} keys of the same hash code do not count towards this part. Equal hash codes of
+         * lists and maps are rare, because the hash code depends on the contents. The reduced limit does not apply to
+         * entities, because their hash code is often a constant.
          */
         private static final int FULL_BYTES = 16 << 20;
 

@@ -24,7 +24,10 @@ final class JacksonMethod implements JsonMethod {
     private final @Nullable Position result;
     private static final String MISSING_FORM = "needs com.google.protobuf:protobuf-java-util";
 
-    /** The warning about all methods on protobuf messages, so that a gRPC service does not log one line for each. */
+    /**
+     * The warning about methods with protobuf messages. It names no method, so a gRPC service logs it once and not once
+     * for each method.
+     */
     private static final String NO_MESSAGES = "Methods on protobuf messages cannot be called with JSON, which needs"
             + " com.google.protobuf:protobuf-java-util on the class path";
 

@@ -49,17 +49,20 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map with a null key. */
     private static final String NULL_KEY = "Null key for a Map";
 
-    /** How the text of Jackson begins if it cannot read the keys of a map. */
+    /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
 
-    /** Longer paths are shortened. They mostly come from objects that refer to each other in a circle. */
+    /**
+     * The maximum number of steps in a shown path. Longer paths are shortened. Most of them come from objects that
+     * refer to each other in a cycle.
+     */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** Number of last steps that a shortened path shows. */
+    /** The number of steps that a shortened path shows from its end. */
     private static final int LAST_STEPS = 2;
 
     /**
@@ -78,7 +81,7 @@ final class JsonErrors {
             LinkedHashMap.class, Map.class,
             TreeMap.class, SortedMap.class);
 
-    /** Examples of types whose JSON is a text in a form that the name of the type does not show. */
+    /** Examples of JSON strings, for types whose names do not show the form of their strings. */
     private static final Map<Class<?>, String> EXAMPLES = Map.of(
             Instant.class, "2026-01-31T12:30:00Z",
             Date.class, "2026-01-31T12:30:00Z",
@@ -214,7 +217,8 @@ final class JsonErrors {
         if (failure instanceof InvalidDefinitionException definition) {
             JavaType type = definition.getType();
             String message = definition.getOriginalMessage();
-            // Jackson also refuses types whose annotations let the JSON name a class. Such a message stays as it is.
+            // Jackson throws the same exception for types whose annotations let the JSON name a class. Its message for
+            // these types is kept unchanged.
             boolean isUnconstructible = message.startsWith("Cannot construct instance of");
             if (type != null && type.isAbstract() && isReading && isUnconstructible && !type.isContainerType()) {
                 return new SerializationException(where + ": "

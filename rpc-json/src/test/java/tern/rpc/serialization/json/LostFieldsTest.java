@@ -58,7 +58,10 @@ class LostFieldsTest {
         }
     }
 
-    /** A class as Lombok's {@code @Accessors(fluent = true)} writes it. Jackson sees none of its properties. */
+    /**
+     * A class like those that Lombok generates for {@code @Accessors(fluent = true)}. Jackson finds none of its
+     * properties.
+     */
     static class Fluent {
         private String name;
 
@@ -67,7 +70,7 @@ class LostFieldsTest {
         }
     }
 
-    /** A class as Lombok's {@code @Builder} writes it. */
+    /** A class like those that Lombok generates for {@code @Builder}. */
     static final class Built {
         private final String name;
         private final int count;
