@@ -20,7 +20,7 @@ final class HealthWatch implements Flow.Subscription {
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
     private volatile boolean subscribed; // whether the end of the stream may be sent to the caller
-    private volatile @Nullable RpcException replaced; // the failure with which a newer call replaced this call
+    private volatile @Nullable RpcException replaced; // why this call ends; set when a newer call replaces it
     private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
 
     private HealthWatch(
@@ -45,7 +45,8 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    // another watch has replaced this one, but could not end it before it was subscribed
+                    // Another call replaced this call during the subscription. The call ends now, because onError must
+                    // follow onSubscribe.
                     watch.changed();
                 }
             } catch (Throwable e) {

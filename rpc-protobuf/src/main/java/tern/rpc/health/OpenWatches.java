@@ -12,9 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open calls of Watch. If there are too many, a new call replaces the newest call of the address with the most
- * calls, and within one address the newest call of the connection with the most calls. One caller therefore cannot lock
- * out the others. Not thread-safe.
+ * The open calls of Watch. If there are too many, a new call replaces an earlier call. The replaced call is the newest
+ * call of the connection with the most calls, at the address with the most calls. One caller therefore cannot lock out
+ * the others. Not thread-safe.
  */
 final class OpenWatches {
 
@@ -46,8 +46,8 @@ final class OpenWatches {
     /**
      * Adds a call.
      *
-     * @return the call that has to end: the given one if it was not added, an earlier one if it was replaced, and null
-     *     if there was room
+     * @return the call that must end; null if there was room. If this is the given call, it was not added. Otherwise,
+     *     the given call has replaced it
      */
     @Nullable
     HealthWatch add(HealthWatch added) {
@@ -68,8 +68,9 @@ final class OpenWatches {
     }
 
     /**
-     * Chooses the call that must end. An earlier call ends if its address or connection still has at least as many
-     * calls afterwards as the address or connection of the new call. Otherwise, the new call ends.
+     * Chooses the call that must end. An earlier call ends only if its address then still has at least as many calls as
+     * the address of the new call. Within one address, the same rule applies to the connections. If no earlier call
+     * ends, the new call ends.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));

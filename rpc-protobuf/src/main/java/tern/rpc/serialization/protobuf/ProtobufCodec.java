@@ -85,8 +85,8 @@ public final class ProtobufCodec {
      * fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
-     *     64, or if the number of messages in it that contain an unknown enum value exceeds 4,096 plus one for every 8
-     *     bytes; the proto2 parser stores these values as unknown fields
+     *     64, or if too many messages contain an unknown enum value, which the proto2 parser stores as an unknown
+     *     field. The limit is 4,096 messages, plus one for every 8 encoded bytes
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

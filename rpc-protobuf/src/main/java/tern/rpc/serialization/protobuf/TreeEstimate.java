@@ -2,8 +2,8 @@ package tern.rpc.serialization.protobuf;
 
 /**
  * Estimates the memory of the tree into which protobuf-java-util parses a JSON text, before the tree exists. The tree
- * also contains the members that the message does not have. Two bytes of text can become a node of 86 bytes, so a text
- * of a few megabytes could otherwise fill a small heap.
+ * also contains JSON members that the message class does not declare. Two bytes of text can become a node of 86 bytes,
+ * so a text of a few megabytes could otherwise fill a small heap.
  */
 final class TreeEstimate {
 
