@@ -42,7 +42,7 @@ public final class KnownProcesses {
         Shared same = shared.get(attributes);
         if (same == null) {
             if (shared.size() >= MAX_SHARED) {
-                shared.clear(); // The objects that are in use remain referenced by their Known objects.
+                shared.clear(); // Known objects keep the attribute objects that they use.
             }
             same = new Shared(application, entry.revision(), attributes, entry.ports());
             shared.put(attributes, same);

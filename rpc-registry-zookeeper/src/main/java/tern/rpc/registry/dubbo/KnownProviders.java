@@ -34,7 +34,7 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // sorted
 
-    // The provider at each index belongs to the hash at the same index. It is null if its entry was left out.
+    // Each provider has the same index as the hash of its name. It is null if its entry was left out.
     private @Nullable Provider[] providers = {};
     private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
 

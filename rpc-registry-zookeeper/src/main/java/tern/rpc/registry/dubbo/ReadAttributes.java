@@ -43,7 +43,7 @@ public final class ReadAttributes {
                 false,
                 token(parameter.apply(TOKEN)));
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // Providers in use keep their attributes. Attributes that are read later are new objects.
+            shared.clear(); // Providers keep the attribute objects that they use.
         }
         Attributes same = shared.putIfAbsent(read, read);
         Attributes unstarted = same == null ? read : same;

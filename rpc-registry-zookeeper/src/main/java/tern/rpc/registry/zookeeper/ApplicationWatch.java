@@ -18,13 +18,13 @@ import tern.rpc.registry.dubbo.rules.Rule;
  */
 final class ApplicationWatch {
 
-    /** No service, for rules that are never applied. */
+    /** An empty key. Unsupported rules are watched only for a warning, so they need no service. */
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
     private final Folder<Known> processes;
     private final MetadataCache metadata;
     private final SharedInstances instances = new SharedInstances();
-    private final List<RuleWatch> unsupported; // each logs a warning if the application has such a rule
+    private final List<RuleWatch> unsupported; // each logs a warning if an unsupported rule exists
     private final List<Runnable> listeners = new ArrayList<>();
 
     ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {

@@ -19,7 +19,7 @@ final class ChildNames {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChildNames.class);
 
-    /** A token in a provider's URL. A child's name is usually the URL, encoded once more. */
+    /** Matches a token in a provider's URL. A child's name is usually the percent-encoded URL. */
     private static final Pattern TOKEN = Pattern.compile(
             "(?<=token=)[^&]*|(?<=token%3D).*?(?=%26|&|\\z)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 

@@ -48,7 +48,7 @@ final class LimitRules {
         watched.forEach(each -> each.watch().start());
     }
 
-    /** Applies the rules to the address of this registration, which is published from now on. */
+    /** Applies the rules to the address in the registration, which is the published address from now on. */
     void follow(Registration registration) {
         if (registration.application().equals(application)) {
             own = new Endpoint(registration.host(), registration.port());

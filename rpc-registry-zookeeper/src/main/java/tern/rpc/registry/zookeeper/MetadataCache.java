@@ -107,7 +107,7 @@ final class MetadataCache {
     void update(List<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
-        // Most processes have the same revision as the previous process in the list, so its entry is used again.
+        // Most processes have the same revision as the previous process in the list. Reusing its entry saves a lookup.
         Entry entry = null;
         for (Known process : processes) {
             if (entry == null || !entry.revision.equals(process.revision())) {
@@ -228,7 +228,7 @@ final class MetadataCache {
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
             if (entry.failures == 0) {
-                waiting.addFirst(call); // Revisions without failed calls come first.
+                waiting.addFirst(call); // Calls for revisions without failed calls come first.
             } else {
                 waiting.addLast(call);
             }

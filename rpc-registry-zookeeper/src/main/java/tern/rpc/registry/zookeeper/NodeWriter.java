@@ -41,8 +41,8 @@ final class NodeWriter {
     }
 
     /**
-     * Runs an action for each element like {@link #each}. A failure at one element does not prevent the action for the
-     * others, unless the connection was lost. The result then fails with the first failure.
+     * Runs an action for each element like {@link #each}. After a failure, runs the action for the remaining elements
+     * and fails with the first failure. If the connection is lost, fails immediately.
      */
     <T> CompletableFuture<Integer> all(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
         return all(elements, 0, 0, null, action);

@@ -5,7 +5,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import tern.rpc.registry.dubbo.Limits;
 
-/** Says why an operation on a node failed, to the code that made the operation and in log lines. */
+/** Classifies the failures of operations on nodes, and describes them for log lines. */
 final class OperationFailures {
 
     private OperationFailures() {}
@@ -19,7 +19,8 @@ final class OperationFailures {
     }
 
     /**
-     * Returns whether an operation failed because the connection was lost. {@link Session.Listener#connected} follows.
+     * Returns whether an operation failed because the connection was lost. After the reconnection, the session calls
+     * {@link Session.Listener#connected}.
      */
     static boolean isConnectionLost(Throwable failure) {
         return isCode(failure, Code.CONNECTIONLOSS)

@@ -14,10 +14,12 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 /**
  * The nodes written by one registration.
  *
- * @param processes the application-level entry, which ends with the session; empty at the level of interfaces
- * @param services the interface-level entries, which end with the session
- * @param metadata the nodes that contain the services; empty if there are only interface-level entries, or if consumers
- *     request the services from the process
+ * @param processes the application-level entry, which ends with the session; empty if only interface-level entries are
+ *     written
+ * @param services the interface-level entries, which end with the session; empty if only an application-level entry is
+ *     written
+ * @param metadata the nodes that contain the services; empty if only interface-level entries are written, or if
+ *     consumers request the services from the process
  * @param mapped the interfaces whose mapping contains the application
  */
 record OwnNodes(List<Paths.Node> processes, List<Paths.Node> services, List<Paths.Node> metadata, List<String> mapped) {

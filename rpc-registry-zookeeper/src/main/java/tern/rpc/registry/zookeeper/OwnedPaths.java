@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The publications of this process to which the entries in one registry belong. The removal of a publication may be
- * delayed until the registry is reachable again. It must not remove the entries of a later publication at the same
- * paths. Confined to the session's thread.
+ * Records which publication of this process owns each entry in one registry. If the registry is unreachable, a
+ * publication removes its entries later. It must not remove the entries that a later publication has written at the
+ * same paths. Confined to the session's thread.
  */
 final class OwnedPaths {
 

@@ -80,7 +80,7 @@ final class RuleWatch implements NodeData.Reader {
         changed.run();
     }
 
-    /** @param why the reason why the node's current content is not applied */
+    /** @param why the reason for not applying the node's current content */
     private void unusable(String why) {
         if (replaceProblem(why)) {
             LOG.warn(
@@ -97,7 +97,7 @@ final class RuleWatch implements NodeData.Reader {
     /**
      * Replaces the problem.
      *
-     * @return whether the problem must be logged: it is new, and no other watch of this session has found it
+     * @return whether the problem must be logged, because it is new and no other watch of this session has it
      */
     private boolean replaceProblem(String why) {
         if (why.equals(problem)) {

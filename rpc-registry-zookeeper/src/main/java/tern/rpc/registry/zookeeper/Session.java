@@ -270,7 +270,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Logs the outage and informs the listeners. If the cause keeps changing, does so at most once a minute. */
+    /** Logs the outage and informs the listeners. A changed cause is logged and reported at most once a minute. */
     private void tellStale() {
         String why = settings.url() + " does not answer" + (lastCause.isEmpty() ? "" : ": " + lastCause);
         if (!why.equals(lastStale)

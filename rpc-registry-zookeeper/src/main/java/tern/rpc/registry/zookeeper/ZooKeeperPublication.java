@@ -14,9 +14,9 @@ import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
  * Writes the nodes for one process in this order: metadata, mapping, entries. Rewrites them in each new session. If the
- * metadata or the mapping cannot be written, writes the entries that do not depend on them. The publication counts as
- * seen as soon as all entries have been read back, even if the mapping is missing. Fields without a comment are confined
- * to the session's thread.
+ * metadata or the mapping cannot be written, writes the entries that do not depend on them. {@link #seen()} completes
+ * as soon as all entries have been read back, even if the mapping is missing. Fields without a comment are confined to
+ * the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
 
@@ -63,7 +63,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public void connected(boolean isNew) {
         writing = false; // The write operations in progress failed when the connection was lost.
         if (withdrawn) {
-            remove(this::deleteOurs); // These entries could not be removed while the registry was unreachable.
+            remove(this::deleteOurs); // The entries could not be removed while the registry was unreachable.
         } else {
             write();
         }

@@ -117,7 +117,7 @@ class ChangeBurstTest {
             thread.advance(Duration.ofMillis(millis));
             assertThat(nextList()).hasSize(created);
         }
-        create(20); // The next interval is 400 ms.
+        create(20); // The next list is requested after 400 ms.
         awaitEvents();
 
         session.execute(names::hurry);
@@ -198,7 +198,7 @@ class ChangeBurstTest {
         create(3);
         BlockingQueue<List<String>> entries = watchEntries();
         assertThat(next(entries)).containsExactly("0", "0", "0");
-        create(1); // The list is read at once, so the next change waits.
+        create(1); // The list is read immediately, so the next change waits for an interval.
         assertThat(next(entries)).hasSize(4);
         reads.clear();
 
@@ -210,7 +210,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // The node that was created again is watched.
+        zooKeeper.replace(PARENT + "/1", "changed"); // A watch on the new node reports this change.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }
@@ -338,7 +338,7 @@ class ChangeBurstTest {
 
     @Test
     void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
-        listNames(); // The session is connected.
+        listNames(); // This method waits until the session is connected.
         AtomicReference<Retry> retry = new AtomicReference<>();
         AtomicInteger tries = new AtomicInteger();
         retry.set(new Retry(session, () -> {

@@ -154,7 +154,7 @@ class OutageLinesTest {
         assertThat(lines).singleElement().asString().contains(zooKeeper.url() + " does not answer");
     }
 
-    /** The port alternates between two states, so each check of the connection finds another cause. */
+    /** The port alternates between two states, so each check of the connection finds a different cause. */
     @Test
     void causeThatKeepsChangingIsLoggedAtMostOnceAMinute() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();

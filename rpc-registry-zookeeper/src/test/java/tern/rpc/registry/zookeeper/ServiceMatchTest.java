@@ -206,7 +206,7 @@ class ServiceMatchTest {
             each.addProcesses("shop", known, process -> metadata, shared);
             matches.add(each);
             found.add(each.take());
-            before = i == 0 ? UsedHeap.bytes() : before; // The first service finds the providers for all.
+            before = i == 0 ? UsedHeap.bytes() : before; // All services share the providers of the first service.
         }
         long perPair = (UsedHeap.bytes() - before) / ((services - 1L) * processes);
 

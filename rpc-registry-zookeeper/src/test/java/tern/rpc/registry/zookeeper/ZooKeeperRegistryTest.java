@@ -456,7 +456,7 @@ class ZooKeeperRegistryTest {
         ZooKeeperPublication publication = (ZooKeeperPublication) publish(registry, 20880);
         CompletableFuture<Void> alone = new CompletableFuture<>();
         session.execute(() -> {
-            session.remove(publication); // The test itself reports the new session.
+            session.remove(publication); // The session must not call the publication. The test calls it later.
             alone.complete(null);
         });
         alone.get(60, TimeUnit.SECONDS);

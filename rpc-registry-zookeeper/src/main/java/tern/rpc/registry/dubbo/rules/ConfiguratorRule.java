@@ -44,7 +44,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
 
-    /** The parameters by which consumers change an application's providers. */
+    /** The parameters that consumers apply to an application's providers. */
     private static final Set<String> OF_PROVIDERS = Set.of("weight", "disabled", "enabled");
 
     /** Tern's names for load balancing policies, keyed by Dubbo's names. */
@@ -60,7 +60,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
     /**
      * One change of parameters, with its scope.
      *
-     * @param consumers the hosts of the consumers that apply the change, whose ports do not count; empty for all
+     * @param consumers the hosts of the consumers that apply the change, without regard to their ports; empty for all
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
      * @param timeouts the timeouts by method name; the empty name applies to all methods
@@ -154,7 +154,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 isOfProvider);
     }
 
-    /** Returns the addresses under a key; an empty list if one of them stands for all addresses. */
+    /** Returns the addresses under a key; an empty list if one of them matches all addresses. */
     private static List<AddressPattern> addresses(RuleText config, String key) {
         List<AddressPattern> patterns = Rule.bounded(config.texts(key)).stream()
                 .map(AddressPattern::parse)
@@ -192,7 +192,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                continue; // The parameter is for the providers, which read the same rule.
+                continue; // Only providers use this parameter. They read the same rule.
             }
             if (isNamed(name, TIMEOUT)) {
                 timeouts.put(method(name, TIMEOUT), Duration.ofMillis(parameters.number(name, 1, MAX_MILLIS)));
@@ -288,7 +288,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return weight;
     }
 
-    /** Returns whether the rule disables the provider, or null if the rule does not say so. */
+    /** Returns whether the rule disables the provider; null if the rule contains no such change. */
     @Nullable
     Boolean disabled(Instance provider, RuleConsumer consumer) {
         Boolean disabled = null;

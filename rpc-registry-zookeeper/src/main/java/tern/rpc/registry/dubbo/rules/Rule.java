@@ -24,9 +24,9 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         PROVIDER_CONFIGURATORS(".configurators"),
         CONDITIONS(".condition-router"),
         TAGS(".tag-router"),
-        /** Rules that Tern does not support. */
+        /** Script rules, which Tern does not support. */
         SCRIPTS(".script-router"),
-        /** Rules that Tern does not support. */
+        /** Mesh rules, which Tern does not support. */
         MESH(".MESHAPPRULE");
 
         private final String end;
