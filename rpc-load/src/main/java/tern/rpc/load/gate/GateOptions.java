@@ -179,7 +179,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // The code below throws an exception, as for a number out of range.
+                // The exception below also reports a number that is out of range.
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");
