@@ -21,7 +21,7 @@ import tern.rpc.spring.RpcConnectionDetails;
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.
  */
-// The addresses of containers take precedence, so their beans are defined first.
+// The addresses of containers take precedence, so the beans of containers must be defined before this bean.
 @AutoConfiguration(
         afterName = "org.springframework.boot.testcontainers.service.connection.ServiceConnectionAutoConfiguration")
 public final class RpcTestAddresses {
@@ -44,8 +44,8 @@ public final class RpcTestAddresses {
     }
 
     /**
-     * Returns whether the test sets the property. Spring places the properties of a test before the system properties,
-     * and those of the application after them.
+     * Returns whether the test sets the property. In Spring's environment, the properties of a test come before the
+     * system properties, and the properties of the application come after the system properties.
      */
     private static boolean isOfTest(Environment environment, String property) {
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
