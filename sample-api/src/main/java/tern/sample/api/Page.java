@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** One page of a list of results. The class is a bean, because all compared serializers support beans. */
+/** One page of a list of results. The class is a bean, because all serializers in the load tests support beans. */
 public final class Page<T> implements Serializable {
 
     private static final long serialVersionUID = 1L;

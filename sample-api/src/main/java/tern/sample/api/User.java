@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user with the twelve fields of the benchmark published by Apache Dubbo. The class is a bean, because all compared
- * serializers support beans.
+ * A user with the twelve fields of the benchmark published by Apache Dubbo. The class is a bean, because all
+ * serializers in the load tests support beans.
  */
 public final class User implements Serializable {
 
