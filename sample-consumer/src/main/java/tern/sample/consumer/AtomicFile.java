@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Writes small files for which scripts wait. A file becomes visible only when its content is complete. */
+/** Writes small files that scripts wait for. A file becomes visible only when its content is complete. */
 final class AtomicFile {
 
     private AtomicFile() {}
