@@ -12,7 +12,7 @@ public record Garden(World world, Shop shop, Load load) {
         shop.control("/set?" + name + "=" + level);
     }
 
-    /** Returns whether the shop's diagnosis reports a miss. */
+    /** Returns whether the shop's diagnosis reports that calls miss their target. */
     boolean misses() throws Exception {
         return Answer.of(shop.diagnosis("application/json")).misses();
     }

@@ -82,7 +82,10 @@ final class Trial {
         }
     }
 
-    /** Waits until the diagnosis names a first cause, and then a fixed time longer, so that it covers further calls. */
+    /**
+     * Waits until the diagnosis names a first cause. Then waits for a fixed time, so that the diagnosis covers more
+     * calls.
+     */
     private double awaitCause(long badBefore) throws Exception {
         double seconds = garden.awaitCause(badBefore, FAULT_SECONDS);
         if (seconds >= 0) {

@@ -13,7 +13,8 @@ import java.util.Properties;
  * @param bad the share of calls that were late or failed while the fault was planted
  * @param seconds the number of seconds between the first late or failed calls and the first cause; -1 if there was no
  *     cause
- * @param alarm whether a healthy situation was reported as a miss or logged as a warning
+ * @param alarm whether a healthy situation caused an alarm: a reported miss of the target, a health status other than
+ *     UP, or a logged warning
  */
 record Verdict(
         String name,

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits the processor time of the shop. The means are competing processes, a restricted set of processors and, if the
- * kernel permits it, a quota.
+ * Limits the processor time of the shop. Uses competing processes, a restricted set of processors and, if the kernel
+ * permits it, a quota.
  */
 public final class Machine {
 

@@ -170,7 +170,7 @@ enum Attack {
     /** Opens connections that send nothing. */
     SILENT("8,190 silent connections from 8 addresses", true, Sockets::silentConnections),
 
-    /** Sends requests that are never complete. */
+    /** Sends the headers of HTTP/1.1 requests slowly and never ends them. */
     SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, Sockets::slowHeads),
 
     /** Makes calls and resets them immediately (CVE-2023-44487). */
@@ -267,7 +267,7 @@ enum Attack {
     UNREAD_STREAMS_OF_ADDRESSES(
             "20 unread server streams on each of 40 connections from 20 addresses", true, Crowds::unreadStreams),
 
-    /** Requests large answers and leaves at once. */
+    /** Requests large answers and closes the connection without reading them. */
     LEAVING_READERS(
             "answers of 8 MiB by dubbo, 4 on each of 40 connections from 20 addresses that leave after 0.3 s",
             false,
@@ -279,7 +279,10 @@ enum Attack {
             false,
             attacker -> Hoards.unread(attacker, "blocks", 5, false)),
 
-    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with messages whose objects are larger than their bytes. */
+    /**
+     * Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with one-byte messages, whose objects take more memory than their
+     * bytes.
+     */
     UNREAD_DRIPS(
             "250 unread streams of messages of one byte on each of 40 connections from 20 addresses",
             false,
@@ -291,7 +294,7 @@ enum Attack {
             false,
             attacker -> Hoards.unread(attacker, "published", 250, false)),
 
-    /** Opens all windows, but reads nothing from the socket. */
+    /** Grants large flow-control windows, but reads nothing from the socket. */
     UNREAD_SOCKETS(
             "20 server streams with open windows on each of 40 connections from 20 addresses that read nothing",
             false,
@@ -306,19 +309,19 @@ enum Attack {
     /** Requests streams of events over HTTP/1.1, and reads nothing. */
     UNREAD_EVENTS("400 unread streams of JSON over HTTP/1.1 from 20 addresses", false, Hoards::unreadEvents),
 
-    /** Sends streams of requests faster than the method takes them. */
+    /** Sends streams of requests faster than the method handles them. */
     SLOW_RECEIVERS(
             "100 client streams on each of 40 connections from 20 addresses to a slow method",
             false,
             Hoards::slowReceivers),
 
-    /** Makes the server create large results, and leaves before it has sent them. */
+    /** Makes the server create large results for dubbo calls and closes the connection without reading them. */
     LEAVING_DUBBO(
             "texts of 6 MB by dubbo, 4 on each of 80 connections from 20 addresses that leave at once",
             false,
             attacker -> Hoards.leaving(attacker, true)),
 
-    /** Makes the server create large results, and leaves before it has sent them. */
+    /** Makes the server create large results for HTTP/1.1 calls and closes the connection without reading them. */
     LEAVING_HTTP(
             "texts of 6 MB by HTTP/1.1, on 80 connections from 20 addresses that leave after 0.1 s",
             false,
@@ -327,7 +330,7 @@ enum Attack {
     /** Makes the server create large lists, and reads them. */
     BIG_LISTS("lists of 250,000 objects by dubbo, 4 at a time from each of 20 addresses", false, Hoards::bigLists),
 
-    /** Sends one-way calls of slow methods as fast as possible. */
+    /** Sends one-way calls to a slow method as fast as possible. */
     ONE_WAY_FLOOD(
             "2,000 one-way calls on each of 40 connections from 20 addresses that leave at once",
             false,
@@ -339,7 +342,7 @@ enum Attack {
             false,
             attacker -> Hoards.json(attacker, "[]")),
 
-    /** Sends JSON whose numbers need much computation. */
+    /** Sends JSON with numbers that take a lot of processor time. */
     JSON_NUMBERS(
             "JSON of 4 MiB with numbers of 99 digits, endlessly from 20 addresses",
             false,
@@ -369,7 +372,7 @@ enum Attack {
     /** Makes calls with large headers. */
     LARGE_METADATA("calls with 28 KB of headers, from 20 addresses", true, Frames::largeMetadata),
 
-    /** Calls methods that do not exist, with other names each time. */
+    /** Calls methods that do not exist. Each call uses a new name. */
     UNKNOWN_NAMES("calls of methods with new names of 500 characters, from 20 addresses", true, Frames::unknownNames),
 
     /** Sends values that are mostly references to other values. */
@@ -378,23 +381,23 @@ enum Attack {
     /** Sends objects of classes that do not exist. */
     UNKNOWN_CLASSES("objects of 200 new classes by dubbo, from 20 addresses", false, Contents::unknownClasses),
 
-    /** Sends JSON whose lists contain lists. */
+    /** Sends JSON with deeply nested lists. */
     NESTED_JSON(
             "JSON of 4 MiB with lists of depth 60, endlessly from 20 addresses",
             false,
             attacker -> Hoards.json(attacker, Contents.nested())),
 
-    /** Sends large bodies of gRPC-Web that contain little. */
+    /** Sends large gRPC-Web bodies in base64 that contain almost no data. */
     BASE64("base64 of 4 MiB with empty frames, from 20 addresses", false, Contents::base64),
 
     /** Sends chunk extensions, which the server must read and ignore. */
     CHUNK_EXTENSIONS(
             "HTTP/1.1 bodies with 7 KB of chunk extensions, from 20 addresses", false, Contents::chunkExtensions),
 
-    /** Asks for other protocols than those of the server. */
+    /** Requests protocols that the server does not offer. */
     UPGRADES("requests for h2c, WebSocket and tunnels on new connections from 20 addresses", false, Contents::upgrades),
 
-    /** Opens connections that follow no protocol. */
+    /** Opens connections that send random bytes. */
     GARBAGE("new connections with random bytes from 20 addresses", false, Contents::garbage),
 
     /** Sends the bodies of requests slowly. */

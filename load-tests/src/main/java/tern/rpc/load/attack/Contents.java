@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks from 20 addresses by requests whose content or form is unusual. */
+/** Attacks from 20 addresses with requests of unusual content or form. */
 final class Contents {
 
     private static final int REFERENCES = 1_000_000;
@@ -18,7 +18,7 @@ final class Contents {
 
     private Contents() {}
 
-    /** Sends a list that contains itself and one map many times. */
+    /** Sends a list of a million references, which point to the list itself and to one map. */
     static void references(Attacker attacker) {
         ByteArrayOutputStream list = new ByteArrayOutputStream();
         list.write(0x57); // an untyped list of variable length
@@ -32,7 +32,7 @@ final class Contents {
         dubbo(attacker, () -> list.toByteArray());
     }
 
-    /** Sends objects of classes that do not exist, with other names each time. */
+    /** Sends objects of classes that do not exist. Each object has a new class name. */
     static void unknownClasses(Attacker attacker) {
         AtomicInteger name = new AtomicInteger();
         dubbo(attacker, () -> {
@@ -69,7 +69,7 @@ final class Contents {
         });
     }
 
-    /** Sends base64 of gRPC-Web whose message has a few bytes and whose trailers have megabytes. */
+    /** Sends gRPC-Web bodies in base64: one small message, followed by 4 MiB of empty trailer frames. */
     static void base64(Attacker attacker) {
         String body = "AAAAAAMKAWE=" + "gAAAAAA=".repeat(LARGE_TEXT / 8);
         byte[] request = ("POST /" + Target.class.getName() + "/quick HTTP/1.1\r\nhost: localhost\r\n"
@@ -79,7 +79,7 @@ final class Contents {
         repeat(attacker, request);
     }
 
-    /** Sends bodies with chunk extensions up to the limit. */
+    /** Sends chunked bodies with 7 KB of chunk extensions. */
     static void chunkExtensions(Attacker attacker) {
         String chunk = "1;" + "e".repeat(1_000) + "\r\n1\r\n";
         repeat(
@@ -88,7 +88,7 @@ final class Contents {
                         Target.class, "quick", "transfer-encoding: chunked\r\n\r\n" + chunk.repeat(7) + "0\r\n\r\n"));
     }
 
-    /** Asks for other protocols. */
+    /** Requests an upgrade to h2c or WebSocket, or a tunnel. */
     static void upgrades(Attacker attacker) {
         byte[] upgrade = Floods.request(
                 Target.class,
@@ -109,7 +109,10 @@ final class Contents {
         });
     }
 
-    /** Opens connections that begin with random bytes, and leaves at once or waits. */
+    /**
+     * Opens connections and sends random bytes. Closes some connections immediately, and waits for an answer on the
+     * others.
+     */
     static void garbage(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         attacker.together(40, () -> {
@@ -125,7 +128,7 @@ final class Contents {
         });
     }
 
-    /** Sends the bodies of large requests one byte per second, over HTTP/1.1, HTTP/2 and the dubbo protocol. */
+    /** Sends request bodies one byte per second, over HTTP/1.1, HTTP/2 and the dubbo protocol. */
     static void slowBodies(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         byte[] http1 = Floods.request(Target.class, "quick", "content-length: 8000000\r\n\r\n\"");
@@ -171,7 +174,7 @@ final class Contents {
         });
     }
 
-    /** Returns a JSON value of many lists inside lists. */
+    /** Returns JSON lists that are nested 60 levels deep. */
     static String nested() {
         return "[".repeat(60) + "]".repeat(60);
     }

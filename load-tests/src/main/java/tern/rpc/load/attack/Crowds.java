@@ -2,7 +2,7 @@ package tern.rpc.load.attack;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks from 20 addresses, 127.0.0.20 to 127.0.0.39, each of which alone uses little. */
+/** Attacks from 20 addresses, 127.0.0.20 to 127.0.0.39. Each single address uses few resources. */
 final class Crowds {
 
     private static final int FIRST = 20;
@@ -32,7 +32,10 @@ final class Crowds {
         });
     }
 
-    /** Requests large answers and closes its side of the connection, so that the server closes the connection. */
+    /**
+     * Requests large answers and reads none of them. Closes its side of the connection first, and the whole connection
+     * after a pause.
+     */
     static void leavingReaders(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         byte[] text = RawDubbo.text("a");

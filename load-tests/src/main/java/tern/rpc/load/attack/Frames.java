@@ -3,7 +3,7 @@ package tern.rpc.load.attack;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks that send HTTP/2 frames which cost the server more than their sender. */
+/** Attacks with HTTP/2 frames that cost the server more than the attacker. */
 final class Frames {
 
     private static final int PRIORITY = 2;
@@ -99,7 +99,7 @@ final class Frames {
         });
     }
 
-    /** Makes calls that have almost no time, and reads all answers. */
+    /** Makes calls with a timeout of one nanosecond, and reads all answers. */
     static void tinyDeadlines(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         attacker.together(20, () -> flood(attacker, Crowds.address(next), "sleep", "grpc-timeout", "1n"));
@@ -115,7 +115,7 @@ final class Frames {
                         attacker, Crowds.address(next), "quick", "a", header, "b", header, "c", header, "d", header));
     }
 
-    /** Calls a new method each time, and reads all answers. */
+    /** Calls methods that do not exist, and reads all answers. Each call uses a new name. */
     static void unknownNames(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         AtomicInteger name = new AtomicInteger();

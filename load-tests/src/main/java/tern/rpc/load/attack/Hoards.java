@@ -25,7 +25,8 @@ final class Hoards {
     /**
      * Opens server streams on 40 connections and reads none of their messages.
      *
-     * @param window the initial window of the streams. If it is not 0, the window of the connection is opened too
+     * @param window whether to grant large flow-control windows to the streams and the connection; if false, the
+     *     streams get no window
      */
     static void unread(Attacker attacker, String method, int streams, boolean window) {
         AtomicInteger next = new AtomicInteger();
@@ -86,7 +87,7 @@ final class Hoards {
         });
     }
 
-    /** Sends client streams to a method that needs half a second for each message. */
+    /** Sends client streams to a method that takes half a second for each message. */
     static void slowReceivers(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         byte[] message = RawHttp2.message(0, Payloads.text(MESSAGE_BYTES));
@@ -108,7 +109,7 @@ final class Hoards {
         });
     }
 
-    /** Requests long strings that the server creates, and leaves without reading them. */
+    /** Makes the server create long strings, and closes the connection without reading them. */
     static void leaving(Attacker attacker, boolean dubbo) {
         AtomicInteger next = new AtomicInteger();
         byte[] request = Floods.request(Target.Values.class, "built", "content-length: 7\r\n\r\n" + BUILT_LENGTH);

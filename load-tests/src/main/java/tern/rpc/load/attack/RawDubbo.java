@@ -71,7 +71,7 @@ final class RawDubbo implements AutoCloseable {
                 .array();
     }
 
-    /** Closes this side of the connection. The answers could still be read. */
+    /** Closes this side of the connection. Answers can still be read. */
     void endOutput() throws IOException {
         socket.shutdownOutput();
     }

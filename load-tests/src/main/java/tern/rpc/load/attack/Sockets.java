@@ -9,12 +9,12 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Attacks by sockets that send little or nothing. */
+/** Attacks with connections that send little or nothing. */
 final class Sockets {
 
     private Sockets() {}
 
-    /** Sends requests that are never complete, a header a second. */
+    /** Sends HTTP/1.1 requests that never end. Each request sends one header per second. */
     static void slowHeads(Attacker attacker) {
         attacker.together(8, () -> {
             int from = 20 + (int) (Thread.currentThread().getId() % 8);

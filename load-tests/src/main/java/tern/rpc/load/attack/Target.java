@@ -25,13 +25,13 @@ public interface Target {
     /** Like {@link #feed}, with messages of slightly less than 1 MiB. */
     void blocks(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Like {@link #feed}, with messages of one character. The messages are sent one after the other with pauses. */
+    /** Like {@link #feed}, with messages of one character and a pause before each message. */
     void drips(StringValue text, StreamObserver<StringValue> messages);
 
     /** Like {@link #feed}, with a publisher. */
     Flow.Publisher<StringValue> published(StringValue text);
 
-    /** Takes a stream of messages, and needs half a second for each. Answers with their number. */
+    /** Receives a stream of messages, and takes half a second for each. Answers with the number of messages. */
     StreamObserver<StringValue> collect(StreamObserver<StringValue> number);
 
     /** Answers with slightly less than 8 MiB, which is the default size limit of a message. */
@@ -56,6 +56,6 @@ public interface Target {
         /** Counts the entries of a map or the elements of a collection. */
         int count(Object container);
     }
-    /** A small object, of which a result may contain many. */
+    /** A small object. A result may contain many of these objects. */
     record Item(String name, int price, long sold) implements Serializable {}
 }

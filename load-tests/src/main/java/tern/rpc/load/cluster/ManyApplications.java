@@ -36,8 +36,8 @@ import tern.rpc.transport.Tls;
 
 /**
  * Simulates a client of many small applications and one very large application. The simulation runs several scenes. In
- * each scene, the lists of instances change in another way while the client makes calls. There are no sockets and no
- * registry, so the results are the client's own costs. Prints one line per scene.
+ * each scene, the lists of instances change in a different way while the client makes calls. The simulation uses no
+ * sockets and no registry, so it measures only the costs of the client itself. Prints one line per scene.
  */
 final class ManyApplications {
 
@@ -346,7 +346,7 @@ final class ManyApplications {
         }
     }
 
-    /** Returns the threads that take over changed lists: this thread, and the client's cluster thread. */
+    /** Returns the ids of the threads that apply changed lists: this thread and the client's cluster thread. */
     private long[] changingThreads() {
         List<Long> ids = new ArrayList<>(List.of(Thread.currentThread().getId()));
         for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds())) {
@@ -369,7 +369,7 @@ final class ManyApplications {
         System.out.printf(Locale.ROOT, format + "%n", values);
     }
 
-    /** The transport, which also notes the time at which each connection was opened. */
+    /** A transport that also records the time at which each connection is opened. */
     private final class CountingTransport implements ClientTransport {
 
         @Override

@@ -28,7 +28,7 @@ final class ManyInstances implements AutoCloseable {
     /** The path of the node whose children are the instances. */
     static final String FOLDER = "/services/" + APPLICATION;
 
-    // The last parts of the IPv4 addresses are the numbers from 1 to this number.
+    // The last part of an IPv4 address is a number from 1 to this number.
     private static final int LAST_PARTS = 250;
     private static final int AT_ONCE = 200;
     private static final int SESSION_MILLIS = 30_000;
@@ -38,7 +38,7 @@ final class ManyInstances implements AutoCloseable {
     private final int port;
 
     /**
-     * @param address host and port of the ZooKeeper server
+     * @param address the host and port of the ZooKeeper server
      * @param port the port of the server that all registered addresses reach
      */
     ManyInstances(String address, int port) throws IOException {
@@ -48,9 +48,7 @@ final class ManyInstances implements AutoCloseable {
         this.port = port;
     }
 
-    /**
-     * Returns the registration of one of the instances, as a provider with this instance's address would publish it.
-     */
+    /** Returns the registration that a provider with the address of this instance would publish. */
     static Registration registration(int instance, int port) {
         return new Registration(
                 APPLICATION,

@@ -10,8 +10,8 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * ZooKeeper's own client, which does nothing but watch the list of instances. Its delay is the delay of ZooKeeper
- * itself.
+ * Watches the list of instances with ZooKeeper's own client and no further processing. Its delay is therefore the delay
+ * of ZooKeeper itself.
  */
 final class PlainWatch implements AutoCloseable {
 

@@ -26,7 +26,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Measures consumers of a service with thousands of instances in a real ZooKeeper server. ZooKeeper and one server for
- * all instances run in this process, and each consumer runs in a process of its own. Prints one line per result.
+ * all instances run in this process, and each consumer runs in a separate process. Prints one line per result.
  */
 final class RegistryScale {
 
@@ -142,7 +142,7 @@ final class RegistryScale {
                 plain[i] = (watch.await(size) - written) / NANOS_PER_MILLI;
                 tern[i] = (consumer.awaitList(size).nanos() - written) / NANOS_PER_MILLI;
                 later[i] = tern[i] - plain[i];
-                TimeUnit.SECONDS.sleep(1); // This time is longer than the pause in which the client collects changes.
+                TimeUnit.SECONDS.sleep(1); // This pause is longer than the time for which the client collects changes.
             }
             double processor = (consumer.figures().processorNanos() - processorBefore) / NANOS_PER_MILLI / changes;
             print(

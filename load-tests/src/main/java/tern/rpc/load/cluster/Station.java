@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 /**
  * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no
- * threads. Instead, it schedules the answer for the time at which a worker would finish. A call that no longer has a
- * caller is served, too. Thread-safe.
+ * threads. Instead, it schedules the answer for the time at which a worker would finish. A call is served even if its
+ * caller has stopped waiting. Thread-safe.
  */
 final class Station {
 
@@ -49,7 +49,9 @@ final class Station {
         state = changed;
     }
 
-    /** Returns the number of calls that have arrived so far, without calls that could be copies of other calls. */
+    /**
+     * Returns the number of calls that have arrived so far. Calls that may be copies of other calls are not counted.
+     */
     long arrived() {
         return arrived.sum();
     }

@@ -56,7 +56,7 @@ final class TernConsumer implements ConsumerClient {
         loops.close();
     }
 
-    /** Reports each list of another source before the client receives it. */
+    /** Wraps a source. Reports each list to the parent process, and then passes the list to the client. */
     private record Reported(EndpointSource source) implements EndpointSource {
 
         @Override

@@ -49,7 +49,7 @@ public class PickBenchmark {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
-    private long key; // Different for each call. Only the consistent-hash policy uses it.
+    private long key; // Only the consistent-hash policy uses the key. Each call has a different key.
 
     /** An open connection without calls. */
     private record Open(Endpoint endpoint) implements ClientConnection {

@@ -108,7 +108,7 @@ public final class Pictures {
                 530);
     }
 
-    /** Returns the finding without its evidence. */
+    /** Returns the part of a finding before the colon. The evidence follows the colon. */
     private static String firstCause(String finding) {
         int colon = finding.indexOf(": ");
         return colon < 0 ? finding : finding.substring(0, colon);
