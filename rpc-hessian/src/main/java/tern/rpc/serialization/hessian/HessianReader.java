@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads a failed call's exception again, but only its class name, message and stack trace. The caller then receives
-     * the provider's error even if a field of the exception cannot be read.
+     * Reads the exception of a failed call again, but only its class name, message and stack trace. The caller then
+     * receives the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {

@@ -20,9 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes instances of JDK classes with the names of their private fields, but gets the values from public methods,
- * because the fields are not accessible. hessian-lite reads the fields with {@code sun.misc.Unsafe} instead.
- * Thread-safe.
+ * Writes instances of JDK classes with the names of their private fields. The values come from public methods, because
+ * the fields are not accessible. hessian-lite reads the fields with {@code sun.misc.Unsafe} instead. Thread-safe.
  */
 final class JdkPartsForm implements WireForm {
 

@@ -85,8 +85,8 @@ final class JdkTypes {
     }
 
     /**
-     * Returns whether the values of an interface or abstract class of the JDK can never be sent. No JDK class that can
-     * be sent implements such a type, and applications do not implement it for their data.
+     * Returns whether the values of a JDK type can never be sent, because the type represents a local resource. A type
+     * can be sent if it is a supertype of a JDK class that can be sent, or a collection or map.
      */
     static boolean isAlwaysLocal(Class<?> type) {
         return (LOCAL_PACKAGES.stream().anyMatch(type.getName()::startsWith) || LOCAL.contains(type.getName()))

@@ -49,8 +49,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the cache index of a string from its length and its first, middle and last eight bytes, or from all
-     * bytes if the string is shorter than eight bytes. These bytes distinguish most names.
+     * Computes the cache index of a string from its length and its first, middle and last eight bytes, which
+     * distinguish most names. For a string of fewer than eight bytes, uses all bytes.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

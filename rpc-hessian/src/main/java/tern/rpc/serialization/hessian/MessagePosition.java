@@ -46,7 +46,7 @@ abstract class MessagePosition {
     }
 
     /**
-     * Sets the read position, either to an earlier position, so that a value can be read again, or back to a later one.
+     * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
      * @param promisedThere the number of values that are announced but not yet read at that position
      */

@@ -39,8 +39,8 @@ final class ThrowableShape extends Shape {
     }
 
     /**
-     * Returns the class's fields that are not fields of {@code Throwable}. Fields of JDK classes cannot be set
-     * directly. Of the fields of JDK classes, this method therefore returns only those that the constructor sets.
+     * Returns the class's fields that are not fields of {@code Throwable}. A field of a JDK class is returned only if
+     * the constructor sets it, because it cannot be set directly.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();
