@@ -105,8 +105,8 @@ final class MessageTypes {
         }
 
         /**
-         * Returns the message that represents JSON {@code null} if the message class is
-         * {@code google.protobuf.Value}, for which null is a value; otherwise returns null.
+         * Returns the message for JSON {@code null} if the message class is {@code google.protobuf.Value}, which can
+         * represent null. Returns null for all other classes.
          */
         @Override
         public @Nullable Object getNullValue(DeserializationContext context) {

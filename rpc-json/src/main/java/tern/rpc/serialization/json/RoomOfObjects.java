@@ -13,9 +13,9 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Limits the memory of the objects that are decoded from JSON text, because an empty object is only three bytes of text
- * but takes memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number
- * of bytes read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
+ * Limits the memory of the objects that are decoded from JSON text. An empty object is only three bytes of text, but
+ * takes memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number of
+ * bytes read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
