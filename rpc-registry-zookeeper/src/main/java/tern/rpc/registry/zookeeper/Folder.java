@@ -38,9 +38,7 @@ final class Folder<T> implements Session.Listener {
         T read(byte[] data);
     }
 
-    /**
-     * A child in the last list. Another object is used if the child is missing in one list and present in a later one.
-     */
+    /** A child in the last list. A child that disappears from a list and returns in a later list gets a new object. */
     private static final class Child<T> {
         final String name;
         long list; // the number of the last list that contained the child

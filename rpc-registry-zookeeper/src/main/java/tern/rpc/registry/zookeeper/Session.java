@@ -40,7 +40,7 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** The time after the start at which the session finds out why it is not connected yet. */
+    /** The time after the start when the session checks why it is not connected yet. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */

@@ -17,7 +17,7 @@ final class SharedInstances {
 
     private final Map<Known, Instance> byProcess = new IdentityHashMap<>();
 
-    /** Returns an equal provider that was found before in the process, or else the given one. */
+    /** Returns an equal provider that was found before in the process; otherwise the given provider. */
     Instance same(Known process, Instance found) {
         Instance known = byProcess.get(process);
         if (known != null && known.equals(found)) {
@@ -30,7 +30,7 @@ final class SharedInstances {
         return shared;
     }
 
-    /** Forgets the processes that are not in the list. Does nothing while there are only few of them. */
+    /** Forgets the processes that are not in the list. Does nothing while only a few further processes are stored. */
     void keep(List<Known> processes) {
         if (byProcess.size() <= MIN_KEPT + processes.size() * 2) {
             return;

@@ -6,7 +6,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * A rule that assigns tags to providers. As in Dubbo 3.3, the rule takes precedence over the tags that providers
- * publish: a tag for which the rule lists addresses belongs to these addresses only.
+ * publish. If the rule lists addresses for a tag, only these addresses have the tag.
  *
  * @param force whether calls with one of these tags must not go to providers without a tag
  */
