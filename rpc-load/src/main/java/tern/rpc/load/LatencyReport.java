@@ -96,9 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the duration by which the number of calls is divided to compute the throughput. This is the planned
-     * duration of the load, or the time until the last call ends minus the target latency, whichever is longer. Neither
-     * includes the warm-up.
+     * Returns the duration that is used to compute the throughput: the longer of two durations without the warm-up.
+     * These are the planned duration of the load, and the time until the last call ends minus the target latency.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());
