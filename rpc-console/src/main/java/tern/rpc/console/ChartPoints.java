@@ -50,8 +50,8 @@ final class ChartPoints {
 
     /**
      * Returns the second up to which the page already has the points, counted from the start of the window. The mark
-     * contains this second after the text {@code run}, which identifies the process and the start of the window. If the
-     * mark begins with another text, returns a second that is never reached.
+     * contains this second after the text {@code run}, which identifies the process and the start of the window.
+     * Returns {@link Long#MAX_VALUE} if the mark begins with another text.
      */
     private static long secondIn(String mark, String run) {
         try {

@@ -390,8 +390,8 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Blocks until the call has ended, but at most until about one second after its deadline. Calls the watcher's
-     * {@code expired} method at the time set by {@link #watch}.
+     * Blocks until the call has ended, but at most until about one second after its deadline. From the time set by
+     * {@link #watch}, calls the watcher's {@code expired} method repeatedly.
      */
     Result await() {
         long lookNanos = receivedNanos;
