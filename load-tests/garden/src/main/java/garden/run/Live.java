@@ -23,8 +23,8 @@ final class Live {
     }
 
     /**
-     * Shows the fault and prints PASS or FAIL. FAIL means that the diagnosis came too late, that its first cause or the
-     * recommended change was wrong, or that calls still missed the latency target after the fault had been undone.
+     * Shows the fault and prints PASS or FAIL. FAIL has one of three reasons: a late diagnosis, a wrong first cause or
+     * change, or calls that still miss the latency target after the fault has been undone.
      */
     boolean show(Fault fault) throws Exception {
         say("The shop answers 40 calls a second in time. Planted now: " + fault.text() + ".");

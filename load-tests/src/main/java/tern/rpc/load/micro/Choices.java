@@ -36,10 +36,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Measures the cost of a call over the dubbo protocol when one setting differs from its default: the number of event
- * loops, connections or callers, the way in which callers wait, or the kind of threads that run the methods. Client and
- * server share one process, and the call is an echo. All variants run alternately for several rounds, and the first
- * round is discarded. The result is the process's CPU time per call.
+ * Measures the cost of a call over the dubbo protocol when one setting differs from its default. The settings are the
+ * number of event loops, connections or callers, the way in which callers wait, and the kind of threads that run the
+ * methods. Client and server share one process, and the call is an echo. All variants run alternately for several
+ * rounds, and the first round is discarded. The result is the process's CPU time per call.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.Choices [rounds] [millis] [part of a name]</pre>
  */

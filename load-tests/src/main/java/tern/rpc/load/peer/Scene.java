@@ -6,7 +6,7 @@ import java.util.List;
  * One scenario of the comparison. In stream scenarios, each message counts as one call in the report.
  *
  * @param callers the number of calling threads or parallel streams in each client
- * @param pairs the number of servers, and also of clients; every client calls all servers in turn
+ * @param pairs the number of servers, which equals the number of clients; every client calls all servers in turn
  */
 record Scene(String name, int callers, int pairs, String description) {
 
