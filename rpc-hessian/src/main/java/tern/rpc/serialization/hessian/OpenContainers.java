@@ -24,8 +24,8 @@ final class OpenContainers {
     private static final int DEEPEST = 62;
 
     /**
-     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing this table terminates, but may visit
-     * every path through the table.
+     * The bit for a reference to a container below {@link #DEEPEST}, or to a {@code Hashtable} that contains itself.
+     * Hashing this table terminates, but may visit every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 
@@ -56,8 +56,8 @@ final class OpenContainers {
     /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
-    // This array is indexed by the reference numbers of complete containers. It is null until a complete container
-    // refers to an open one.
+    // These arrays are indexed by the reference numbers of complete containers. They are null until a complete
+    // container refers to an open container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 

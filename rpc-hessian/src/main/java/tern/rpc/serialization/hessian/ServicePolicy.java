@@ -29,8 +29,8 @@ class ServicePolicy implements ReadableTypes {
     private static final String BARE_OBJECT = "object";
 
     /**
-     * Matches the names of exceptions in the JDK and its extensions. An exception class with a different name is not
-     * loaded.
+     * Matches the names of exceptions in the JDK and its extensions. Any other exception class is loaded only if it
+     * belongs to a package of the service or is configured.
      */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
@@ -164,8 +164,9 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. They have the class if a method declares it or
-     * one of its superclasses, if it belongs to a package of the service, or if the configuration allows it.
+     * Returns whether callers of the service have an exception class. They have the class if it belongs to a package of
+     * the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
+     * superclasses from the JDK do not count.
      */
     boolean knowsException(Class<?> type) {
         String name = type.getName();

@@ -28,10 +28,10 @@ final class Slot {
     final boolean own;
 
     private final String where;
-    // The enclosing position, or null if this position contains a whole argument or result.
+    // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // This object is created when it is first used. Concurrent threads may create equal objects.
+    // These objects are created when they are first used. Concurrent threads may create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
