@@ -19,7 +19,7 @@ import tern.rpc.StatusCode;
 
 /**
  * The answers of a {@link ScriptedProvider} to calls to one method. Each call uses the next step of the script. After
- * the last step, every further call repeats it. Thread-safe.
+ * the last step, every further call repeats the last step. Thread-safe.
  */
 public final class Script {
 
