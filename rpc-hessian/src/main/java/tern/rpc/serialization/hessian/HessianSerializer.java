@@ -15,8 +15,9 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * The Hessian 2 format as Dubbo uses it. Reads only three groups of classes: classes that can be reached from a
- * service's signatures, JDK value types, and configured classes. Thread-safe.
+ * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes that can be reached from a
+ * service's signatures, their subclasses in the packages of the service, JDK value types, and configured classes.
+ * Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 

@@ -36,8 +36,8 @@ import tern.rpc.WireName;
 
 /**
  * Chooses the {@link WireForm} for a class. Tern's own forms write the same bytes as the serializer that hessian-lite
- * chooses for the class. Classes without a form in Tern are written by hessian-lite's serializer. Exceptions always use
- * Tern's form. Thread-safe.
+ * chooses for the class. Classes without a form in Tern are written by hessian-lite's serializer. Exceptions and
+ * calendars always use Tern's forms. Thread-safe.
  */
 final class WireForms implements WireForm.Lookup {
 

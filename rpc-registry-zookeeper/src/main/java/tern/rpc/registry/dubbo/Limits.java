@@ -38,7 +38,10 @@ public final class Limits {
         }
     }
 
-    /** Prepares a string from the registry for log and error messages: shortens it and removes control characters. */
+    /**
+     * Prepares a string from the registry for log and error messages: shortens the string, and replaces control and
+     * format characters with {@code ?}.
+     */
     public static String shown(String text) {
         StringBuilder clean = new StringBuilder();
         for (int i = 0; i < text.length() && i < SHOWN; i++) {

@@ -57,7 +57,7 @@ public final class Mapping {
     }
 
     /**
-     * Returns whether the string is a valid application name. Only a few characters are valid, because the name becomes
+     * Returns whether the string is a valid application name. Some characters are not valid, because the name becomes
      * part of ZooKeeper paths.
      */
     static boolean isName(String name) {

@@ -66,8 +66,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the application names in the entries, except this application's own name. For an entry without an
-     * application name, returns its address instead.
+     * Returns the application names in the entries of other processes. For an entry without an application name,
+     * returns its address instead.
      */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();

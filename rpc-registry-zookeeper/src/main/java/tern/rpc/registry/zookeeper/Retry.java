@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Repeats a task after failures, as long as the session is connected. The pauses grow from half a second to 30 seconds.
- * Confined to the session's thread.
+ * Repeats a task after failures, as long as the session is connected. The maximum pause grows from half a second to 30
+ * seconds. Confined to the session's thread.
  */
 final class Retry {
 

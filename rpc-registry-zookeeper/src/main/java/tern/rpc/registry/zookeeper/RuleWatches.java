@@ -111,8 +111,8 @@ final class RuleWatches {
     }
 
     /**
-     * Returns the key of the rule, as shown in log messages. An application may call its own services, so that two
-     * rules have the same key.
+     * Returns a unique key for the rule. An application that calls its own services may have two rules with the same
+     * key in the registry.
      */
     private static String key(RuleWatch watch) {
         return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + " (providers)" : watch.key();
