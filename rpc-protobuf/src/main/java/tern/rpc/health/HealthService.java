@@ -136,7 +136,7 @@ public final class HealthService {
 
     /**
      * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open
-     * forever. If the limit is reached, a call of the caller with the most calls ends with UNIMPLEMENTED. After this
+     * forever. If the limit is reached, {@link OpenWatches} chooses a call, which ends with UNIMPLEMENTED. After this
      * status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would send no
      * calls to the server.
      *

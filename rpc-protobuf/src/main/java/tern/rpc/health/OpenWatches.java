@@ -12,9 +12,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open calls of Watch. If there are too many, a new call replaces an earlier call. The replaced call is the newest
- * call of the connection with the most calls, at the address with the most calls. One caller therefore cannot lock out
- * the others. Not thread-safe.
+ * The open calls of Watch. If there are too many, one call ends: the newest call of the connection with the most calls,
+ * at the address with the most calls. One caller therefore cannot lock out the others. Not thread-safe.
  */
 final class OpenWatches {
 
