@@ -118,8 +118,8 @@ final class OpenWatches {
     }
 
     /**
-     * Returns an object that is equal for all connections from one address. An IPv6 address counts by its first 64
-     * bits, because one owner usually controls all addresses with the same prefix.
+     * Returns an object that is equal for all connections from one address. For an IPv6 address, only the first 64 bits
+     * count, because one owner usually controls all addresses with the same prefix.
      */
     private static Object network(Object connection) {
         InetAddress address = connection instanceof InetSocketAddress peer ? peer.getAddress() : null;

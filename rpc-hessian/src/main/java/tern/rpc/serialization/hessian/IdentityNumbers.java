@@ -56,7 +56,7 @@ final class IdentityNumbers {
         return known;
     }
 
-    /** Assigns the next number to a value that will not be searched for. */
+    /** Assigns the next number to a value that is never looked up. */
     void skip() {
         next++;
     }

@@ -193,7 +193,7 @@ final class WireForms implements WireForm.Lookup {
             return Arrays.stream(type.getDeclaredConstructors())
                     .anyMatch(constructor -> constructor.getParameterCount() == 0);
         } catch (LinkageError e) {
-            return true; // A class in the signature of another constructor is not on the class path.
+            return true; // A constructor has a parameter whose class is not on the class path.
         }
     }
 

@@ -29,9 +29,9 @@ import tern.rpc.Thrown;
 import tern.rpc.concurrent.DaemonThreads;
 
 /**
- * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that thread, so
- * their code needs no locks. Operations never block and are not repeated after a failure. After a failure, the caller
- * waits for {@link Listener#connected} and starts again.
+ * The connection to one ZooKeeper ensemble, with its own thread. Callbacks, watches and listeners run on that thread,
+ * so their code needs no locks. Operations never block and are not repeated after a failure. After a failure, the
+ * caller waits for {@link Listener#connected} and starts again.
  */
 final class Session implements AutoCloseable {
 

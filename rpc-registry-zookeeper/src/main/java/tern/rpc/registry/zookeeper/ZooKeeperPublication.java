@@ -115,7 +115,10 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return own.thenCombine(mapping, Integer::sum).thenCombine(metadata, Integer::sum);
     }
 
-    /** Runs a step after an earlier one has ended, even if the earlier one failed while the connection was open. */
+    /**
+     * Runs a step after an earlier step has ended, even if the earlier step failed. Does not run the step if the
+     * connection was lost.
+     */
     private static CompletableFuture<Integer> after(
             CompletableFuture<Integer> earlier, Supplier<CompletableFuture<Integer>> step) {
         return earlier.handle((result, failure) -> failure != null && OperationFailures.isConnectionLost(failure)
@@ -192,7 +195,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            if (writing || withdrawn || !seen.isDone() || failures > 0) { // after a failure, write() runs again anyway
+            if (writing || withdrawn || !seen.isDone() || failures > 0) { // write() is repeated after failures
                 result.complete(Repair.NONE);
                 return;
             }
