@@ -161,8 +161,8 @@ final class JsonErrors {
 
     /**
      * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
-     * {@code ArrayList}, even if the declared type is an interface. At the root, the declared type is known. Within a
-     * value, the name of the interface is used.
+     * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
+     * declared type. Inside a value, it returns the interface instead of such a class.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {
