@@ -31,7 +31,10 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
-    /** Limits the stack traces of services that fail after a call, because callers may end any number of calls. */
+    /**
+     * Limits the rate of logged failures after the end of a call. Otherwise, a caller that ends many calls could fill
+     * the log.
+     */
     private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**
      * The number of messages that a service may send after its call was cancelled. Sending a further message throws an

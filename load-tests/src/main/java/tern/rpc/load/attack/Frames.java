@@ -66,7 +66,7 @@ final class Frames {
         });
     }
 
-    /** Sends frames that change settings and priorities, from 20 addresses, and reads everything. */
+    /** Sends frames that change settings and priorities, from 20 addresses, and reads all answers. */
     static void control(Attacker attacker) {
         AtomicInteger next = new AtomicInteger();
         byte[] settings = {0, 1, 0, 0, 16, 0}; // SETTINGS_HEADER_TABLE_SIZE

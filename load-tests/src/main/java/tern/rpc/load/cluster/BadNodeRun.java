@@ -27,8 +27,7 @@ final class BadNodeRun implements AutoCloseable {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * The time in seconds from the end of the fault to the start of the second in which the recovered node's share is
-     * measured.
+     * The recovered node's share is measured in the second that starts this many seconds after the end of the fault.
      */
     private static final int CURED_SECONDS = 4;
 

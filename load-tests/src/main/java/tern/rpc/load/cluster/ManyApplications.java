@@ -257,7 +257,7 @@ final class ManyApplications {
         return count;
     }
 
-    /** Returns the large application in every second case, and otherwise one of the small ones. */
+    /** Returns the large application with a probability of one half, and otherwise a random small application. */
     private SimulatedApplication anyApplication() {
         return random.nextBoolean() ? giant : small.get(random.nextInt(small.size()));
     }

@@ -81,7 +81,9 @@ final class JsonErrors {
             LinkedHashMap.class, Map.class,
             TreeMap.class, SortedMap.class);
 
-    /** Examples of JSON strings, for types whose names do not show the form of their strings. */
+    /**
+     * Example values of types that are strings in JSON. The name of such a type does not show the form of the string.
+     */
     private static final Map<Class<?>, String> EXAMPLES = Map.of(
             Instant.class, "2026-01-31T12:30:00Z",
             Date.class, "2026-01-31T12:30:00Z",
