@@ -67,11 +67,12 @@ final class ConsoleAnswers {
         if (areCut()) {
             return false;
         }
-        if (text == null || bytes + text.length() > MAX_ANSWER_BYTES) {
+        int size = text == null ? 0 : text.getBytes(StandardCharsets.UTF_8).length;
+        if (text == null || bytes + size > MAX_ANSWER_BYTES) {
             return cut(texts.size() + " answers were kept; one more exceeds " + MAX_ANSWER_BYTES + " bytes in all");
         }
         texts.add(text);
-        bytes += text.getBytes(StandardCharsets.UTF_8).length;
+        bytes += size;
         return type.serverStreams()
                 && texts.size() >= maxMessages
                 && cut("the stream did not end after " + maxMessages + " answers");

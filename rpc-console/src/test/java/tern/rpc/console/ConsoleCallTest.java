@@ -165,6 +165,16 @@ class ConsoleCallTest {
     }
 
     @Test
+    void answersAreCutByTheirBytesAndNotByTheirCharacters() {
+        String text = "\"" + "é".repeat(100_000) + "\"";
+
+        JsonNode result = result("echo", text, text, text); // each answer contains the text twice
+
+        assertThat(answers(result)).hasSize(2);
+        assertThat(result.path("cut").asString()).contains("1048576 bytes");
+    }
+
+    @Test
     void hangingMethodEndsAtItsDeadline() {
         JsonNode result = post(Consoles.call("hang", ",\"timeoutMillis\":200", new String[0]))
                 .json();

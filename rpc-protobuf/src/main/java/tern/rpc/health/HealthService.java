@@ -170,7 +170,7 @@ public final class HealthService {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,
                 open.open() + " of " + MAX_WATCHES + " calls watch the health of this server, "
-                        + open.ofNetwork(ended.connection()) + " of them from this address, which has the most",
+                        + open.ofNetwork(ended.connection()) + " of them from this address",
                 Executed.YES);
     }
 
