@@ -8,8 +8,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Finds the data source or Redis server for which a call waits, by name. If the application has only one data source or
- * Redis server, the name is empty.
+ * Finds the name of the data source or Redis server that a call waits for. If the application has only one data source
+ * or Redis server, the name is empty.
  */
 final class AwaitedStores {
 
@@ -28,8 +28,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the store of this kind for which a running call waits, or for which an ended call waited
-     * longest. Returns an empty string if the name is unknown.
+     * Returns the name of the store of this kind that a running call waits for. For an ended call, returns the store
+     * that the call waited for longest. Returns an empty string if the name is unknown.
      */
     String awaitedBy(EndedCall call, Kind kind) {
         CallLedger ledger = call.ledger();

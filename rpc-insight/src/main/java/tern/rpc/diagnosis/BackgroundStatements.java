@@ -12,8 +12,9 @@ final class BackgroundStatements {
     private BackgroundStatements() {}
 
     /**
-     * Returns text about the thread outside of calls that has used its connection for longest and runs a statement, such
-     * as the thread of a scheduled job; empty if there is none.
+     * Describes the statement of a thread that serves no call and has used its connection for a long time, such as the
+     * thread of a scheduled job. If there are several, describes the one with the longest use. Returns an empty string
+     * if there is none.
      *
      * @param store the data source; empty if there is only one
      */

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Locale;
 
-/** Names threads of the application that serve no call, and use much of the processors for which calls wait. */
+/** Names application threads that serve no call but use much processor time while the processors are saturated. */
 final class BackgroundThreads {
 
     /** The threads are named if they keep at least this share of the processors busy. */
@@ -11,7 +11,7 @@ final class BackgroundThreads {
 
     private BackgroundThreads() {}
 
-    /** Returns one fact for each such group of threads. The list is empty while processors are free. */
+    /** Returns one fact for each group of these threads. Returns an empty list while processors are free. */
     static List<String> facts(Machine machine) {
         return machine.isFull()
                 ? machine.burners().stream()

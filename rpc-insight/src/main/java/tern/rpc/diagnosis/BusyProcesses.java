@@ -25,7 +25,7 @@ final class BusyProcesses {
     /** The time between two readings. Reading all processes takes some milliseconds. */
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Readings further apart than this are not compared, because a miss lies between them. */
+    /** Readings further apart than this are not compared, because they usually belong to different misses. */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int MAX_PROCESSES = 2_000;

@@ -50,10 +50,10 @@ final class CallRecords implements CallObserver {
     /**
      * The totals of one method since the start.
      *
-     * @param met the number of calls that met the latency target. Calls that their callers gave up in time belong neither
-     *     to these calls nor to the late or failed ones
+     * @param met the number of calls that met the latency target. A call that its caller cancelled within the target is
+     *     counted neither here nor as late or failed
      * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. If
-     *     an address was forgotten in the meantime, its number starts again at 0
+     *     an address is removed and later added again, its number starts again at 0
      */
     record Sums(
             long calls, long met, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
@@ -201,7 +201,7 @@ final class CallRecords implements CallObserver {
         boolean late = tookNanos > targetNanos;
         boolean left = failure != null && CallerDeadlines.hasLeft(method, failure);
         if (left && !late) {
-            return; // the call has neither failed nor shown how long it takes
+            return; // the caller left early, so the call did not fail and its time is not typical
         }
         Throwable known = left ? null : failure;
         boolean sampled = records.calls.sum() % ONE_IN == 0;

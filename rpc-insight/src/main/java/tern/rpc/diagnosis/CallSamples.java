@@ -93,8 +93,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line at which threads were found most often while they spent time on this part, or null if
-     * there is no sample.
+     * Returns the source line where threads were found most often while they spent time on this part, or null if there
+     * is no sample.
      */
     @Nullable
     StackTraceElement lineOf(Part part) {
@@ -196,7 +196,7 @@ final class CallSamples {
         return line(sample -> sample.called() != null && wanted.contains(sample.called()));
     }
 
-    /** Returns the source line at which the lock's owners were found most often, or null if there is no sample. */
+    /** Returns the source line where the lock's owners were found most often, or null if there is no sample. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
@@ -303,16 +303,14 @@ final class CallSamples {
         return false;
     }
 
-    /**
-     * Returns the source line at which threads were found most often during this phase, or null if there is no sample.
-     */
+    /** Returns the source line where threads were found most often during this phase, or null if there is no sample. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the source line at which the threads of these calls were found most often during this phase, or null if
+     * Returns the source line where the threads of these calls were found most often during this phase, or null if
      * there is no sample.
      */
     @Nullable
@@ -382,14 +380,14 @@ final class CallSamples {
     }
 
     /**
-     * Returns the activity of the likely holders of the lock, permit or pooled object for which calls wait; null if
+     * Returns the activity of the likely holders of the lock, permit or pooled object that calls wait for; null if
      * unknown.
      */
     LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
         return LikelyHolders.of(wait, all());
     }
 
-    /** Returns the source line at which the likely holders were found most often in this activity; null if unknown. */
+    /** Returns the source line where the likely holders were found most often in this activity; null if unknown. */
     @Nullable
     StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
         return most(LikelyHolders.holders(wait, all()), sample -> activity.isIn(sample) ? sample.line() : null);

@@ -25,9 +25,9 @@ final class CallTrace {
     /**
      * One recorded call.
      *
-     * @param startNanos the time at which the call was received
+     * @param startNanos the time when the call was received
      * @param tookNanos the total time of the call
-     * @param queueNanos the time for which the call waited for a worker
+     * @param queueNanos how long the call waited for a worker
      * @param waitNanos the time spent waiting for connections of each kind: JDBC, Redis, HTTP
      * @param uses the number of borrowed connections of each kind
      */

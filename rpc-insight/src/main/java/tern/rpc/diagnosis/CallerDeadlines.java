@@ -33,7 +33,7 @@ final class CallerDeadlines {
 
     private CallerDeadlines() {}
 
-    /** Returns whether this failure says that the deadline of the call itself has passed, which its caller set. */
+    /** Returns whether this failure says that the call exceeded the deadline set by its own caller. */
     static boolean hasPassed(String method, Throwable failure) {
         return isLate(failure)
                 && (isAbout(method, failure, STILL_RUNNING) || message(failure).contains(REMAINING));
@@ -47,8 +47,8 @@ final class CallerDeadlines {
     }
 
     /**
-     * Returns whether the provider of a remote call answered that it did not get an answer in time itself. The timeout
-     * that is too short is then one of the provider's.
+     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. In this case,
+     * a timeout of the provider is too short.
      */
     static boolean isOfProvider(Throwable failure) {
         Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");

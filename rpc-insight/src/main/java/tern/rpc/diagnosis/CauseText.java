@@ -12,13 +12,13 @@ import tern.rpc.pool.PoolKind;
 /** Describes one part of the calls' extra time as a cause, with evidence and a recommended change. */
 final class CauseText {
 
-    /** The kind of time for which there is no evidence. */
+    /** The kind of a cause whose time no evidence explains. */
     static final String UNEXPLAINED = "UNEXPLAINED";
 
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** More permits may help if calls wait for a permit at least this many times as long as they use it. */
+    /** More permits may help if the wait for a permit is at least this many times as long as its use. */
     private static final double PERMIT_FACTOR = 3;
 
     /** The text before the owner's name in the name of a lock. */
@@ -106,8 +106,8 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls wait for a permit much longer than the work takes that needs the permit.
-     * The owner of the application can often change the number of permits, but not the peer.
+     * Recommends more permits in addition to the given change, if calls wait for a permit much longer than they use it.
+     * Developers can often change the number of permits, but not the peer.
      */
     private Change withMorePermits(Change change, Part part) {
         double work = excess.times.of(part);

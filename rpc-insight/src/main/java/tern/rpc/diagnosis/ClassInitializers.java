@@ -115,9 +115,9 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializing thread for which the waiting thread most likely waits. The JVM does not report the class
-     * for which a thread waits. Therefore the classes of the innermost application frames are compared: the names of
-     * both classes must have the longest common prefix.
+     * Returns the initializing thread that the waiting thread most likely waits for. The JVM does not report the class
+     * that a thread waits for. Therefore this method compares the classes of the innermost application frames, and
+     * chooses the thread whose class name has the longest prefix in common with the waiting thread's class name.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

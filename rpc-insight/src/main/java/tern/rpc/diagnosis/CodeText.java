@@ -284,7 +284,7 @@ final class CodeText {
                 facts);
     }
 
-    /** @param work what the owner of the lock does; null if unknown */
+    /** @param work the activity of the lock's owner; null if unknown */
     private Told lock(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
         boolean dead = part.name().contains(" in a deadlock with ");
         String count = "waits    " + excess.samples.looks(part) + " looks found a call waiting for it";

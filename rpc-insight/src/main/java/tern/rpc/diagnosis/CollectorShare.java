@@ -19,9 +19,7 @@ final class CollectorShare {
 
     private static final double MOST = 0.5;
 
-    /**
-     * The minimum time for which the collector must take most of the time. A single long collection is not sufficient.
-     */
+    /** The collector must take most of the time for at least this long. A single long collection is not sufficient. */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -31,7 +29,7 @@ final class CollectorShare {
     private long readNanos;
     private long readMillis;
     private boolean read; // false before the first reading
-    private long lastedNanos; // the time for which the collector has taken most of the time
+    private long lastedNanos; // how long the collector has taken most of the time
     private double share;
 
     /**

@@ -57,7 +57,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return sample;
     }
 
-    /** Returns the lock for which the thread in the sample waits, or null if the thread does not wait for a lock. */
+    /** Returns the lock that the sampled thread waits for; null if the thread does not wait for a lock. */
     private static @Nullable String lock(Sample sample) {
         if (sample.part().kind() != Part.Kind.LOCK) {
             return null;
@@ -88,8 +88,9 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         Map<String, String> holders = new HashMap<>();
         found.forEach((lock, names) -> {
             int all = names.values().stream().mapToInt(Integer::intValue).sum();
-            // If threads take the lock in turn, its owner may seem to have left the code of the application, because
-            // the stacks of the waiting thread and of the owner are not read at the same time.
+            // The stacks of the waiting thread and of the owner are not read at the same time. If threads take the lock
+            // in turn, an owner may seem to have left the application's code. Therefore only a lock with a single owner
+            // can count as never released.
             boolean same = owners.getOrDefault(lock, Set.of()).size() == 1;
             names.entrySet().stream()
                     .filter(entry -> same && entry.getKey().contains(StackReader.NEVER_RELEASED))

@@ -18,10 +18,10 @@ import tern.rpc.diagnosis.Cause.Where;
  */
 final class Deadlocks {
 
-    /** Fewer deadlocks do not explain why calls are slow. */
+    /** Deadlocks explain slow calls only if there were at least this many. */
     private static final int LEAST = 3;
 
-    /** At least one of this many late or failed calls must have met a deadlock. */
+    /** Deadlocks explain slow calls only if at least one in this number of late or failed calls ran into a deadlock. */
     private static final int ONE_OF = 5;
 
     /** The states of statements that a database ended because of a deadlock or a conflict of transactions. */

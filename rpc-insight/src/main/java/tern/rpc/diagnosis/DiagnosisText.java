@@ -67,8 +67,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes: both take much time, and without only one of them, less than half of
-     * the late or failed calls would meet the target.
+     * Returns whether there are two main causes. In this case, both take much time. If only one of them were removed,
+     * less than half of the late or failed calls would meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

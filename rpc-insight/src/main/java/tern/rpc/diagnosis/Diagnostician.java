@@ -358,8 +358,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the number of calls since the given time that missed the latency target but were no slower than usual for
-     * their method, or were late only because of their callers.
+     * Returns the number of calls since the given time that missed the latency target but do not count as bad. These
+     * calls were no slower than usual for their method, or were late only because of their callers.
      */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(this::isExcused).count();
@@ -447,7 +447,7 @@ public final class Diagnostician {
 
     private void recordIfItLasts(long now, Machine seen) {
         if (seen.isBusy() && !FlightRecording.startsCheaply()) {
-            return; // All code would be compiled again, for which busy processors need many seconds.
+            return; // The start discards all compiled code, and busy processors take long to compile it again.
         }
         boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
         if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {

@@ -308,7 +308,7 @@ final class Excess {
 
     /** Like {@link #good}, without the calls that started before calls began to miss the target. */
     List<EndedCall> goodDuringMiss() {
-        // The newest late call has just ended or is still running, so the latest end of a late call is about the
+        // One of the late calls has just ended or is still running, so the latest end of a late call is close to the
         // current time.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
@@ -344,7 +344,7 @@ final class Excess {
     }
 
     /**
-     * Finds the methods of which at least one late or failed call spent time on the given part. Returns the mean extra
+     * Finds the methods with at least one late or failed call that spent time on the given part. Returns the mean extra
      * time of all late or failed calls to these methods, by part.
      */
     Times ofMethodsWith(Part part) {
@@ -367,7 +367,7 @@ final class Excess {
         return sum;
     }
 
-    /** Returns the methods of which at least one call failed for this reason. */
+    /** Returns the methods with at least one call that failed for this reason. */
     Set<String> methodsFailingFor(Part reason) {
         Set<String> methods = new TreeSet<>();
         for (EndedCall call : evidence.bad()) {
@@ -378,7 +378,10 @@ final class Excess {
         return methods;
     }
 
-    /** Returns the mean extra time by part of the admitted calls to those methods of which a limiter refused calls. */
+    /**
+     * Returns the mean extra time of admitted calls, by part. Considers only methods with at least one call that was
+     * refused for this reason.
+     */
     Times ofAdmitted(Part refusal) {
         Times sum = new Times();
         int all = 0;

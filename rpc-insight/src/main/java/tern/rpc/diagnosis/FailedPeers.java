@@ -98,8 +98,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns all ended calls that waited for the same kind of peer, if the part is an operation without a name or a
-     * wait for the only pool of its kind; otherwise null. Operations of running calls have no names yet.
+     * Returns all ended calls that waited for the same kind of peer. Returns null unless the part is an operation
+     * without a name or a wait for the only pool of its kind. Operations of running calls have no names yet.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;

@@ -24,7 +24,10 @@ final class FailedProviders {
     /** The failure of an operation. The service is empty for an HTTP exchange. */
     private record Failed(String service, String address, String failure) {
 
-        /** Returns the operation, the peer and the failure in the name of a part; null if the part is no such failure. */
+        /**
+         * Returns the operation, the peer and the failure in the name of a part; null if the part does not represent a
+         * failed operation.
+         */
         static @Nullable Failed of(Part part) {
             if (part.kind() == Kind.RPC && OperationNames.isFailing(part.name())) {
                 return of(FailurePart.ofOperation(Phase.RPC, part.name()));
@@ -47,7 +50,7 @@ final class FailedProviders {
         }
     }
 
-    /** Merges the failures of all peers of which at least two operations fail with the same status. */
+    /** Merges the failures of each peer with at least two operations that fail with the same status. */
     static void merge(Leaves leaves) {
         Map<String, List<Part>> byPeer = new TreeMap<>();
         Map<String, Set<String>> services = new TreeMap<>();

@@ -167,7 +167,7 @@ final class FailurePart {
     /**
      * Returns whether only the application's own code explains the failure. Returns false if a peer, a pool, an
      * executor, a timeout, or an error of the database, the JVM or the operating system explains it. Application code
-     * often throws an exception of its own because an operation took too long.
+     * often throws its own exception because an operation took too long.
      */
     static boolean isOfOwnCode(EndedCall call) {
         Throwable failure = call.failure();

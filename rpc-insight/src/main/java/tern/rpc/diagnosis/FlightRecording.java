@@ -29,7 +29,7 @@ final class FlightRecording {
 
     /**
      * Since this version of Java, no class of the JDK is instrumented when the first recording starts (JDK-8308995 and
-     * JDK-8331876). Before, the JVM then discards all compiled code.
+     * JDK-8331876). In older versions, the JVM discards all compiled code when the first recording starts.
      */
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 

@@ -13,8 +13,8 @@ import tern.rpc.evidence.ThreadIds;
 
 /**
  * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If the thread wakes up more than 20 ms too
- * late, the delay is recorded as a pause of all threads. The time for which the thread waited for a processor is
- * subtracted first. Thread-safe.
+ * late, the delay is recorded as a pause of all threads. The thread's wait for a processor is subtracted first.
+ * Thread-safe.
  */
 final class HiccupMeter {
 

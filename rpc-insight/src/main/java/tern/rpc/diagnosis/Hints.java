@@ -137,8 +137,8 @@ final class Hints {
             new Hint("Thread.getStackTrace", EXCEPTION));
 
     /**
-     * The advice for methods that create expensive objects or do other work that calls need not repeat. It applies
-     * wherever such a method is on the stack, also if the application calls it through other methods.
+     * The advice for methods that create expensive objects or do other work that calls need not repeat. It applies even
+     * if the application calls such a method indirectly.
      */
     private static final List<Hint> TELLING = List.of(
             new Hint("Thread.start", THREADS),

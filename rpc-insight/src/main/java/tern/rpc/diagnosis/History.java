@@ -11,8 +11,8 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
  * Stores the history of an application: up to {@value #MAX_EPISODES} causes of missed latency targets from the last 24
- * hours, the values measured in each second of the last ten minutes, and the values measured in each minute of the last
- * 24 hours. Thread-safe.
+ * hours, and measured values. The values cover each second of the last ten minutes and each minute of the last 24
+ * hours. Thread-safe.
  */
 public final class History {
 
@@ -34,7 +34,7 @@ public final class History {
      *
      * @param miss the beginning of the miss
      * @param from the beginning of the episode
-     * @param until the last time at which the diagnosis ranked this cause first
+     * @param until the last time when the diagnosis ranked this cause first
      * @param first the kind and name of the cause that the diagnosis ranks first
      * @param p99Ms the 99th percentile of the calls' times in milliseconds; -1 if unknown
      */

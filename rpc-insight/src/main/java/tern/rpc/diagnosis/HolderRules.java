@@ -8,9 +8,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns the time spent waiting for permits, for locks without a known owner, and for objects of a pool to the work
- * of their likely holders, if the ledgers of calls do not record this work because the holders use a client that Tern
- * does not measure.
+ * Reassigns the time of waits for permits, for pooled objects and for locks without a known owner. The time goes to the
+ * work of the likely holders. These rules are needed if the holders use a client that Tern does not measure, because
+ * the ledgers of calls then do not record the work.
  */
 final class HolderRules {
 
@@ -131,7 +131,7 @@ final class HolderRules {
     }
 
     /**
-     * Returns the activity of the likely holders of a lock, permit or pooled object for which calls wait. Returns null
+     * Returns the activity of the likely holders of a lock, permit or pooled object that calls wait for. Returns null
      * if the part is not such a wait, or if the activity is unknown.
      */
     static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {

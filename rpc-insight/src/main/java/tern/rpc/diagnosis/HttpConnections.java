@@ -26,7 +26,7 @@ final class HttpConnections {
      */
     private static final int MIN_LEAKING = 20;
 
-    /** A peer that accepts connections lets a client open one within this time. */
+    /** If a peer accepts connections, a client can open a connection within this time. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;

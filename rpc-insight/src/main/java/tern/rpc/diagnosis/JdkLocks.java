@@ -22,7 +22,7 @@ final class JdkLocks {
             "java.lang.VirtualThread",
             "java.lang.Object");
 
-    /** The kinds of slow work for which a lock of the JDK or of a library makes other threads wait. */
+    /** The kinds of slow work that threads do while they hold a lock of the JDK or of a library. */
     private static final Set<Kind> SLOW = EnumSet.of(Kind.FILE, Kind.SOCKET, Kind.RESOLVER);
 
     /** The methods in which the threads of executors wait for their next task. */
@@ -72,7 +72,7 @@ final class JdkLocks {
     }
 
     /**
-     * Returns the name of the lock for which the thread waits. If the lock's owner is unknown, returns {@code lock}.
+     * Returns the name of the lock that the thread waits for. If the lock's owner is unknown, returns {@code lock}.
      *
      * @param lock the name to use for a lock that the application takes itself
      */
@@ -86,7 +86,7 @@ final class JdkLocks {
     }
 
     /**
-     * Returns the class of the JDK or of a library that takes the lock for which the thread waits. Returns null if code
+     * Returns the class of the JDK or of a library that takes the lock that the thread waits for. Returns null if code
      * of the application takes the lock itself.
      */
     private static @Nullable String taker(ThreadLook thread) {

@@ -21,10 +21,10 @@ final class Learner {
     /** The usual times of slow methods are learned only while these methods receive at most this share of all calls. */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The beginning of the name of a figure for the number of tasks that an executor starts per second. */
+    /** The prefix of the figure names for the number of tasks that executors start per second. */
     static final String TASKS = "tasks ";
 
-    /** The beginning of the name of a figure for the number of tasks that wait for an executor. */
+    /** The prefix of the figure names for the number of tasks that wait for executors. */
     static final String QUEUE = "queue ";
 
     private final RpcMeters meters;
@@ -111,9 +111,9 @@ final class Learner {
     }
 
     /**
-     * Removes the calls to methods that have never met the target and whose usual times are not known yet, such as long
-     * polls, if calls to other methods miss the target, too. The long times of these calls would hide the cause. Calls
-     * that mostly decode are kept, because they work and may slow down the others.
+     * Removes the calls to methods that have never met the target and whose usual times are still unknown, such as long
+     * polls. Their long times would hide the cause. Removes nothing if no other calls miss the target. Calls that
+     * mostly decode their request are kept, because this work may slow down other calls.
      */
     List<EndedCall> withoutSlowMethods(List<EndedCall> bad) {
         List<EndedCall> others = bad.stream()
@@ -125,7 +125,9 @@ final class Learner {
         return others.isEmpty() ? bad : others;
     }
 
-    /** During the warm-up, all calls are counted, because no usual times of quick methods are known. */
+    /**
+     * During the warm-up, usual times may be missing. Therefore this method then checks the counts of all calls, too.
+     */
     private boolean hasNeverMetTarget(String method, boolean isWarm) {
         return usual.hasNeverMetTarget(method)
                 && (isWarm || records.sums().getOrDefault(method, Sums.NONE).met() <= 0);

@@ -31,7 +31,7 @@ final class LibraryWaits {
      *
      * @param prefix the prefix of the class name
      * @param within a part of the class name after the prefix; empty if the prefix is sufficient
-     * @param name the name of the object or limit for which the thread waits
+     * @param name the name of the object or limit that the thread waits for
      */
     private record Wait(String prefix, String within, Kind kind, String name) {
 
@@ -57,10 +57,7 @@ final class LibraryWaits {
             new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
             new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
 
-    /**
-     * A wait in one of these classes is recognized even if they call another class of the library in which the thread
-     * waits.
-     */
+    /** A wait in one of these classes is recognized even if the class calls other library classes. */
     private static final List<Wait> ANYWHERE = List.of(
             new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
             new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),

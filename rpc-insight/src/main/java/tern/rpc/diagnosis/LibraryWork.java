@@ -27,9 +27,8 @@ final class LibraryWork {
     /** Matches methods that wait until a queue has room. */
     static final Pattern FILLS = Pattern.compile("(?:(?:Queue|Deque)\\.(?:put|offer|transfer)(?:First|Last)?"
             + "|(?:RingBuffer|Sequencer)\\.(?:next|publishEvent)"
-            // If Log4j's ring buffer is full, one thread waits for a free slot, and the others wait for the lock of
-            // this
-            // thread.
+            // If Log4j's ring buffer is full, one thread waits for a free slot while it holds a lock. The other threads
+            // wait for this lock.
             + "|AsyncLogger(?:Disruptor)?\\.enqueueLogMessageWhenQueueFull|AsyncLoggerConfigDisruptor\\.enqueue)$");
 
     private LibraryWork() {}

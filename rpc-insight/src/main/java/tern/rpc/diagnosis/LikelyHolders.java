@@ -12,9 +12,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the calls that most likely hold a lock, a permit or an object of a pool for which other calls wait, and what
- * they do. The JVM does not report these holders. They run code below the same line or method as the waiting calls, and
- * do not wait for the same thing.
+ * Finds the calls that most likely hold the lock, permit or pooled object that other calls wait for. Also finds the
+ * activity of these holders. The JVM does not report these holders. They run code below the same line or method as the
+ * waiting calls, and do not wait for the same thing.
  */
 final class LikelyHolders {
 
@@ -64,9 +64,9 @@ final class LikelyHolders {
 
     /**
      * Returns the samples of likely holders. Looks for holders in three places, and stops at the first place where it
-     * finds enough samples. First, below the line at which calls wait, because a proxy or a library may run the code
-     * that holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the
-     * class in which calls wait, because this class may only take the lock.
+     * finds enough samples. First, below the line where calls wait, because a proxy or a library may run the code that
+     * holds the permit. Second, in or below the method in which calls wait. Third, in or below the caller of the class
+     * in which calls wait, because this class may only take the lock.
      */
     static List<Sample> holders(Part wait, List<Sample> all) {
         Set<StackTraceElement> lines = new HashSet<>();

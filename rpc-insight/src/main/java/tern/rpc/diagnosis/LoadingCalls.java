@@ -45,7 +45,7 @@ final class LoadingCalls {
         }
     }
 
-    /** Returns the work of the calls that complete the results for which other calls wait; empty if there are none. */
+    /** Returns the work of the calls that complete the results that other calls wait for; empty if there are none. */
     private Times workFor(Part wait) {
         List<CallLedger> waiters = new ArrayList<>();
         List<Excess.Counted> others = new ArrayList<>();
@@ -73,7 +73,7 @@ final class LoadingCalls {
 
     /**
      * Returns the calls that were working in or below the waiting code while others waited there. Returns an empty set
-     * if such calls were found at less than half of these sampling times.
+     * if working calls were found at fewer than half of the times when waiting calls were sampled.
      */
     private Set<CallLedger> loading(Part wait, List<CallLedger> waiters, List<Excess.Counted> others) {
         Map<Sample, CallLedger> calls = new IdentityHashMap<>();

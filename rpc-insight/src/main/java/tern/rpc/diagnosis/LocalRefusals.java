@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes the exceptions with which a circuit breaker, a bulkhead or a rate limiter in this process refuses a call.
- * These exceptions do not show why the limiter refuses calls.
+ * Recognizes the exceptions that a circuit breaker, a bulkhead or a rate limiter in this process throws to refuse a
+ * call. These exceptions do not show why the limiter refuses calls.
  */
 final class LocalRefusals {
 

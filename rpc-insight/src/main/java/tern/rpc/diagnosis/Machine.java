@@ -46,10 +46,13 @@ record Machine(
     /** The host takes much processor time if it takes at least this share of the whole time. */
     private static final double MUCH_STOLEN = 0.1;
 
-    /** Stolen time slows all work down if it is at least this share of the time for which processors were wanted. */
+    /** Stolen time slows down all work if it is at least this share of the processor time that this machine wanted. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
-    /** Some hosts always take a part of the time. Time that the host always takes does not explain a miss. */
+    /**
+     * Stolen time explains a miss only if it is at least this multiple of its usual value. Some hosts always take some
+     * time.
+     */
     private static final double MORE_THAN_USUAL = 2;
 
     Machine {
@@ -93,7 +96,7 @@ record Machine(
      * The processor time that the host gave to other virtual machines.
      *
      * @param share the share of the processors' whole time
-     * @param ofDemand the share of the time for which this machine wanted its processors
+     * @param ofDemand the share of the processor time that this machine wanted
      * @param usualShare the usual value of {@code share}
      */
     record Stolen(double share, double ofDemand, double usualShare) {

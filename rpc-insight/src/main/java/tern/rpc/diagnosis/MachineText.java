@@ -252,10 +252,9 @@ final class MachineText {
     }
 
     /**
-     * Returns the address from which most of the large requests come; null if it is unknown, or if there is no such
-     * address.
+     * Returns the address that sends most of the large requests; null if it is unknown or if there is none.
      *
-     * @param nanos the mean time for which a late call to the method reads its request
+     * @param nanos the mean time that a late call to the method takes to read its request
      */
     private @Nullable String callerOfLarge(String method, double nanos) {
         Map<String, Integer> callers = new TreeMap<>();

@@ -68,7 +68,7 @@ final class MethodRates {
         return rates;
     }
 
-    /** Returns for how long the method has been called much more often than usual. */
+    /** Returns how long the method has been called much more often than usual. */
     private long since(String method, double usually, Deque<Second> seconds) {
         long measured = inLastSeconds(method, usually, seconds);
         Second first = seconds.peekFirst();

@@ -42,7 +42,10 @@ final class MissWatch {
     /** A miss declines if the share of bad calls falls below its highest value in this miss, divided by this number. */
     private static final double DECLINE = 3;
 
-    /** A miss that still lasts after this many seconds of decline is judged by its present calls again. */
+    /**
+     * After this many seconds, a miss no longer counts as declining. It has not ended, so its late calls show the
+     * current cause.
+     */
     private static final int MAX_DECLINE_SECONDS = 15;
 
     private static final int QUIET_SECONDS = 30;
@@ -115,7 +118,7 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether much fewer calls miss the target than at the height of the miss. Its cause has probably ended, and
+     * Returns whether far fewer calls miss the target than at the height of the miss. Its cause has probably ended, and
      * the last late calls show consequences of it, such as garbage and a backlog of work.
      */
     boolean isDeclining() {

@@ -41,7 +41,7 @@ final class OperationNames {
 
     /**
      * Returns whether the operation has this name. Also returns true if the name is the operation's remote method, or
-     * stands for all operations of the operation's store or peer.
+     * represents all operations of the operation's store or peer.
      */
     static boolean isNamed(String operation, String name) {
         if (name.startsWith(ALL)) {

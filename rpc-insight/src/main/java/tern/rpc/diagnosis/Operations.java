@@ -58,7 +58,7 @@ final class Operations {
         return answers.areOfSameServer(operation, other);
     }
 
-    /** Returns the phase in which operations of this kind run; null if the kind does not stand for operations. */
+    /** Returns the phase in which operations of this kind run; null if the kind does not represent operations. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
             case SQL -> Phase.SQL;

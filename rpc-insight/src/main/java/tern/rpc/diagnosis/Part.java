@@ -1,13 +1,13 @@
 package tern.rpc.diagnosis;
 
 /**
- * An activity on which a call spent time, or something for which the call waited.
+ * An activity that a call spent time on, or something that the call waited for.
  *
  * @param name the stack frame, statement, host or pool that is responsible; empty if the kind alone identifies the part
  */
 record Part(Kind kind, String name) {
 
-    /** Classifies parts by the activity, or by what the call waited for. */
+    /** The kinds of parts: activities, waits, pauses and failures. */
     enum Kind {
         /** The wait for a free worker thread. */
         QUEUE(true),
@@ -56,9 +56,9 @@ record Part(Kind kind, String name) {
         /** Tasks that the calling thread runs itself, because the executor is full. */
         CALLER_RUNS(false),
         LOG(false),
-        /** The time for which a runnable thread waits for a processor. */
+        /** The wait of a runnable thread for a processor. */
         RUN_QUEUE(true),
-        /** The time for which the process was throttled because its container had used up its CPU quota. */
+        /** The time during which the process was throttled because its container had used up its CPU quota. */
         THROTTLED(false),
         /** The wait for memory that the kernel reclaims or reads back from a disk. */
         MEMORY(false),
@@ -100,8 +100,8 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether time spent on this part is only a symptom. Such time is attributed to the work for which the
-         * call waited.
+         * Returns whether time spent on this part is only a symptom. Such time is attributed to the work that the call
+         * waited for.
          */
         boolean isPassedOn() {
             return passedOn;

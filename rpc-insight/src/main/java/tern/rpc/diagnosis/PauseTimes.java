@@ -20,15 +20,15 @@ interface PauseTimes {
 
     /**
      * Returns how long the collector ran, within this period, in cycles that began because threads waited for memory.
-     * This is an upper bound on the time for which a thread waited.
+     * This is an upper bound on the time that a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;
     }
 
     /**
-     * Returns the nanoseconds for which operations of the JVM, other than collections, have recently stopped all
-     * threads, by operation name.
+     * Returns how long operations of the JVM have recently stopped all threads, in nanoseconds by operation name.
+     * Collections are not included.
      */
     default Map<String, Double> operations() {
         return Map.of();

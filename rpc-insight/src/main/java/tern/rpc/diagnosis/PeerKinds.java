@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Determines for which kind of peer a call waits: a database, Redis, or a peer over HTTP or RPC. A wait for a
+ * Determines which kind of peer a call waits for: a database, Redis, or a peer over HTTP or RPC. A wait for a
  * connection has the same kind as the operations on the connection.
  */
 final class PeerKinds {
@@ -62,7 +62,7 @@ final class PeerKinds {
         return null;
     }
 
-    /** Returns whether the application has several pools of the kind for which this part waits. */
+    /** Returns whether the application has several pools of the kind that this part waits for. */
     boolean isOneOfSeveral(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
         return verdict != null

@@ -43,7 +43,7 @@ final class PinnedCarriers {
     }
 
     /**
-     * Returns the line at which most of the pinned threads were found; null if there was none.
+     * Returns the line where most of the pinned threads were found; null if there was none.
      *
      * @param pinned the line of each thread; null for threads that were not pinned
      */

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param holders the holders of the pool's connections; empty if holders are not recorded
  * @param lost the holders that no longer use their connections: their calls or threads have ended
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
- * @param usualHoldNanos the usual time for which a connection is held, in nanoseconds; -1 if unknown
+ * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
  */
 record PoolLook(
         PoolSnapshot now,
@@ -56,8 +56,8 @@ record PoolLook(
     }
 
     /**
-     * Returns the pool for which a call waited. This is the pool with the same name as the wait. If the wait is named
-     * only after a kind of pool, returns the pool of this kind for which most threads wait. Returns null if there is no
+     * Returns the pool that a call waited for. This is the pool with the same name as the wait. If the wait is named
+     * only after a kind of pool, returns the pool of this kind that most threads wait for. Returns null if there is no
      * such pool, because a wait for an executor or for a data source without a pool must not be attributed to another
      * pool.
      */
@@ -82,7 +82,7 @@ record PoolLook(
         return ofKind;
     }
 
-    /** The mean time for which a connection was held, in nanoseconds; -1 if unknown. */
+    /** The mean time that a connection was held, in nanoseconds; -1 if unknown. */
     double holdNanos() {
         return since.held().isNegative() || since.taken() <= 0
                 ? -1

@@ -19,23 +19,26 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * Connections are not kept open if none is idle although exchanges need fewer than this share of the connections
-     * in use, and at least one.
+     * Connections are not kept open if none is idle, although exchanges need fewer than this share of the connections
+     * in use. At least one connection is assumed to be in use.
      */
     private static final double UNKEPT = 0.5;
 
     /** The minimum number of connections taken in the observed time, in total and for each connection in use. */
     private static final int MIN_UNKEPT = 20;
 
-    /** Connections to a database or to Redis are not kept open if all uses need less than this share of the pool. */
+    /**
+     * Connections to a database or to Redis are not kept open if none is idle, although all uses need less than this
+     * share of the pool.
+     */
     private static final double FEW = 0.1;
 
     /** After this time, a pool has opened the few connections that it needs, unless they are closed again. */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * A full executor explains a wait for results only if the calls wait for its threads for at least this share of the
-     * wait.
+     * A full executor explains a wait for results only if at least this share of the wait is a wait for the executor's
+     * threads.
      */
     private static final double HANDED_OVER = 0.1;
 
@@ -367,7 +370,7 @@ final class PoolText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog for which no call waits.
+     * executor. Many applications have an executor with a backlog that no call waits for.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor
@@ -420,7 +423,7 @@ final class PoolText {
     }
 
     /**
-     * @param takings the rate at which tasks are started, per second
+     * @param takings the number of tasks that are started per second
      * @param hold the mean duration of a task in nanoseconds; negative if unknown
      * @param slower whether tasks take longer than usual
      */

@@ -298,7 +298,7 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
-    /** Returns the verdict on the pool for which the calls waited; null if the pool is unknown. */
+    /** Returns the verdict on the pool that the calls waited for; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
@@ -306,7 +306,7 @@ record PoolVerdict(
     }
 
     /**
-     * Returns the smallest size at which waits stay below a limit. Returns -1 if the library does not accept this size.
+     * Returns the smallest size that keeps waits below a limit. Returns -1 if the library does not accept this size.
      */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;

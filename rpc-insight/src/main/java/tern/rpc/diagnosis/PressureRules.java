@@ -5,24 +5,27 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns the extra time of calls to the memory or the disk of the machine while threads wait for them. Such waits have
- * no stack of their own. Code, the collector and operations seem to become slower instead.
+ * Reassigns the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
+ * shows these waits. Instead, code, the collector and operations seem to become slower.
  */
 final class PressureRules {
 
-    /** The parts that a lack of memory causes must take at least this share of the extra time. */
+    /**
+     * Parts that may contain waits for memory or for a disk are notable if together they take at least this share of
+     * the extra time.
+     */
     private static final double MUCH = 0.3;
 
     private static final double NOTABLE = 0.1;
 
-    /** A part that takes more than this share of the extra time is a cause of its own. */
+    /** A part that takes more than this share of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** The activities in which a wait for memory is found. */
+    /** The kinds of parts that may contain waits for memory. */
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** The activities that also become slower if memory is short. */
+    /** The kinds of parts that also take longer if memory is short. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 
@@ -69,7 +72,7 @@ final class PressureRules {
         }
     }
 
-    /** A nearly full heap makes the collector work in vain, with and without enough memory of the machine. */
+    /** If the heap is nearly full, the collector takes much time even if the machine has enough memory. */
     private boolean isByMemory(Part part) {
         boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().live() >= MachineText.NEARLY_FULL;
         return BY_MEMORY.contains(part.kind()) && !isFull;

@@ -9,7 +9,7 @@ final class ProcessorRules {
 
     private static final double THROTTLED = 0.05;
 
-    /** Time is considered if it is at least this share of the extra time. */
+    /** Times below this share of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
 
     /** The number of slower operations of one kind that point to busy processors. */

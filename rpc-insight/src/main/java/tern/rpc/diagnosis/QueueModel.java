@@ -29,7 +29,7 @@ final class QueueModel {
      * Returns the 99th percentile of waits, in the unit of {@code use}. Returns infinity if there are too few
      * resources.
      *
-     * @param use the mean time for which a resource is used
+     * @param use the mean time that a resource is used
      * @param variation the mean of the squared coefficients of variation of the intervals between arrivals and of the
      *     times of use; 1 if both are exponentially distributed
      */
@@ -47,8 +47,8 @@ final class QueueModel {
     }
 
     /**
-     * Returns the smallest number of resources at which waits stay below a limit. Returns -1 if even {@code max}
-     * resources are too few.
+     * Returns the smallest number of resources that keeps waits below a limit. Returns -1 if even {@code max} resources
+     * are too few.
      *
      * @param limit the maximum 99th percentile of waits
      */

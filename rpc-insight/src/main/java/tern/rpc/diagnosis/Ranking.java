@@ -13,10 +13,10 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of a miss by the time that they cost late or failed calls. As in the profiler wPerf, the time of a
- * wait is attributed to the work for which the call waited. A wait for a worker goes to the work of the workers, a wait
- * for a connection to the work of its holders, a wait for a lock to an operation of its owner, and a wait for a result
- * to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
- * rules.
+ * wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the workers. A wait
+ * for a connection goes to the work of its holders. A wait for a lock goes to an operation of its owner. A wait for a
+ * result goes to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md
+ * describes the rules.
  */
 final class Ranking {
 

@@ -46,7 +46,7 @@ final class Remedy {
     }
 
     /**
-     * Returns the smallest size at which calls meet the latency target. Returns null if there is no such size, or if a
+     * Returns the smallest size that lets calls meet the latency target. Returns null if there is no such size, or if a
      * replay with the current sizes deviates too much from the measured times.
      *
      * @param from the smallest size to try

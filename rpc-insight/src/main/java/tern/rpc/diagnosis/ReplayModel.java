@@ -37,7 +37,7 @@ final class ReplayModel {
     /**
      * @param calls the calls in the order of their arrival
      * @param kind the index of the pool in {@link CallTrace.Call#uses}
-     * @param useNanos the mean time for which a connection is held
+     * @param useNanos the mean time that a connection is held
      * @param waitLimitNanos the maximum wait for a connection, after which a call fails; negative for no limit
      * @param withBacklog whether earlier calls were still waiting when the first of these calls arrived
      */
@@ -112,7 +112,7 @@ final class ReplayModel {
                 new PriorityQueue<>(Comparator.comparingDouble(Event::at).thenComparingLong(Event::order));
         private final Deque<Integer> forWorker = new ArrayDeque<>();
         private final Deque<Integer> forConnection = new ArrayDeque<>();
-        private final double[] asked = new double[calls.size()]; // the time at which each call requested a connection
+        private final double[] asked = new double[calls.size()]; // the time when each call requested a connection
         private final long[] took = new long[calls.size()];
         private int workers;
         private int places;
@@ -191,7 +191,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time for which a call works while it holds no connection. */
+        /** Returns how long a call works while it holds no connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

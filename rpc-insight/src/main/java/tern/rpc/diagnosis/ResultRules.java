@@ -78,9 +78,9 @@ final class ResultRules {
     }
 
     /**
-     * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task or
-     * a future. Returns null if there is none. The tasks for which the calls wait have not started then, so no stack shows
-     * them.
+     * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
+     * or a future. Returns null if there is none. In this case, the tasks that the calls wait for have not started, so
+     * no stack shows them.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
@@ -115,10 +115,10 @@ final class ResultRules {
     }
 
     /**
-     * Returns the name of the executor that most likely works on the results for which calls wait; null if there is none.
-     * A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if one of two
-     * conditions holds: the calls hand tasks over to executors, or they wait for a task and the executor's tasks run
-     * code of the package in which the calls wait.
+     * Returns the name of the executor that most likely works on the results that calls wait for; null if there is
+     * none. A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if one of
+     * two conditions holds: the calls hand tasks over to executors, or they wait for a task and the executor's tasks
+     * run code of the package in which the calls wait.
      */
     private @Nullable String executorOf(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);
@@ -138,8 +138,8 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether unrelated tasks occupy the executor, or whether blocking tasks occupy it if it is the common
-     * pool.
+     * Returns whether unrelated tasks occupy the executor. For the common pool, also returns true if blocking tasks
+     * occupy it.
      */
     private boolean isOccupied(PoolVerdict pool, TaskSamples executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)

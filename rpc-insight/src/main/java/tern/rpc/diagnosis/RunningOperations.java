@@ -27,7 +27,7 @@ final class RunningOperations {
             Part failing = failing(kind);
             if (failing != null) {
                 Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
-                // An operation that is slow and fails only now and then is treated as slow.
+                // An operation that is slow and fails only occasionally is treated as slow.
                 boolean isShort = time(successful) <= time(Part.of(kind));
                 leaves.move(Part.of(kind), failing);
                 if (isShort) {

@@ -52,7 +52,7 @@ final class Sampler {
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
 
         @Nullable
-        StackTraceElement pinnedAt; // the last line at which the call's virtual thread kept its carrier
+        StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier
 
         @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
@@ -249,8 +249,8 @@ final class Sampler {
     }
 
     /**
-     * @param initializer the thread that initializes the class for which the call's thread waits; null if the call's
-     *     thread waits for no class
+     * @param initializer the thread that initializes a class while the call's thread waits for this class; null if the
+     *     call's thread waits for no class
      */
     private Sample sample(
             CallThread worker, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {

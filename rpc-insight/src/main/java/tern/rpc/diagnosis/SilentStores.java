@@ -245,7 +245,7 @@ final class SilentStores {
         }
     }
 
-    /** Returns text that says for how long no answer came. */
+    /** Returns text that says how long no answer has come. */
     private static String since(@Nullable Long answered, List<Waiting> waiting) {
         long now = waiting.get(0).call.endedNanos();
         for (Waiting one : waiting) {

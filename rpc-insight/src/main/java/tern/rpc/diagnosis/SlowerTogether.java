@@ -42,9 +42,9 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether this operation became notably slower: by half of its usual time, or by half of the time by which
-     * the usually quickest operation became slower. Returns true for a new operation, because nothing is known about
-     * it.
+     * Returns whether this operation became notably slower. Its additional time must be at least half of its usual
+     * time, or at least half of the additional time of the usually quickest operation. Returns true for a new
+     * operation, because nothing is known about it.
      */
     boolean isSlower(String name) {
         Double usually = usual.get(name);

@@ -232,8 +232,8 @@ final class StackReader {
     /**
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
-     * of a framework. If there is specific advice for a method that is called further inside, returns that method,
-     * because a method that the application calls directly often has several uses.
+     * of a framework. If there is specific advice for a method further inside, returns that method. It says more about
+     * the cause, because the method that the application calls directly often has several uses.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement[] frames = thread.frames();
@@ -329,8 +329,8 @@ final class StackReader {
     /**
      * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. For
      * a monitor, this is the frame that entered the monitor. If the frame is unknown, the result starts at the method
-     * in which the waiting thread requests the lock, or, if the owner does not run this method, at the application's
-     * innermost frame.
+     * in which the waiting thread requests the lock. If the owner does not run this method either, the result starts at
+     * the application's innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);

@@ -16,10 +16,10 @@ final class StolenTime {
     /** A kind of work is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A part that takes more than this share of the extra time is a cause of its own. */
+    /** A part that takes more than this share of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** A part that takes most of the extra time and more than this multiple of the target is a cause of its own. */
+    /** A part that takes most of the extra time and more than this multiple of the target remains a separate cause. */
     private static final double LONG_TARGETS = 3;
 
     private static final Set<Kind> SLOWED = EnumSet.of(

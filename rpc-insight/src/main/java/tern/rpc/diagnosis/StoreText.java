@@ -270,7 +270,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the connection that probably holds the row for which a write statement waits: a connection with an open
+     * Returns the connection that probably holds the row that a write statement waits for: a connection with an open
      * transaction on the same table.
      */
     private @Nullable String holderOfRow(String statement) {

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 /**
  * A wait that a cause prolongs.
  *
- * @param waitedFor the part for which the calls wait
+ * @param waitedFor the part that the calls wait for
  * @param text a description of the wait, such as {@code calls wait for a worker}
  * @param nanos the mean time of this wait in a late or failed call
  */

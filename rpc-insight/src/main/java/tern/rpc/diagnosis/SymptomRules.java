@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Reassigns the time of symptoms to their causes: the time of a wait goes to the work for which the call waited. The
+ * Reassigns the time of symptoms to their causes: the time of a wait goes to the work that the call waited for. The
  * order of the rules matters, because a later rule may reassign time that an earlier rule has already reassigned.
  */
 final class SymptomRules {
@@ -296,8 +296,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns the remote method of this part, if timeouts end calls to it at several providers. The timeout then is the
-     * likely cause, and not one of the providers. Otherwise returns null.
+     * Returns the remote method of this part, if timeouts end calls to it at several providers. In this case, the
+     * timeout is the likely cause, not a provider. Otherwise returns null.
      */
     private @Nullable String lateMethodOf(Part part) {
         String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())

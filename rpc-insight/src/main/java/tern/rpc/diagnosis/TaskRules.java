@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class TaskRules {
 
-    /** The minimum number of samples of busy threads that show for what an executor's tasks wait. */
+    /** The minimum number of samples of busy threads that are needed to find out what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */
@@ -63,7 +63,7 @@ final class TaskRules {
 
     /**
      * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated
-     * tasks may occupy the executor while they run operations. Such tasks need an executor of their own. Therefore
+     * tasks may occupy the executor while they run operations. Such tasks need a separate executor. Therefore
      * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {

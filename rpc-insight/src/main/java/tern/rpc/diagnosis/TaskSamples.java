@@ -84,7 +84,10 @@ final class TaskSamples {
         return looks == 0 ? 0 : (double) threads() * busy / looks;
     }
 
-    /** Returns the kind of wait with which the code of this part blocks an event loop; the part's own kind if none. */
+    /**
+     * Returns the kind of wait that blocks an event loop in this part. Returns the part's own kind if the part does not
+     * block an event loop.
+     */
     Part.Kind blockedBy(Part part) {
         return blocking.getOrDefault(part, part.kind());
     }
@@ -223,7 +226,7 @@ final class TaskSamples {
      */
     record LockOwner(StackTraceElement line, Part.Kind work) {
 
-        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
+        /** Returns the owner of the lock that the thread waits for; null if it is unknown. */
         static @Nullable LockOwner of(ThreadLook thread) {
             ThreadLook owner = StackReader.lastOwner(thread);
             List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);

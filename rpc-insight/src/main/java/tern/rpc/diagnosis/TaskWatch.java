@@ -29,8 +29,8 @@ final class TaskWatch {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * The interval at which the weight of all earlier samples is halved. Older samples may come from an earlier period
-     * of late calls with another cause.
+     * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
+     * period of late calls with another cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -53,13 +53,13 @@ final class TaskWatch {
     private final VirtualTasks virtual = new VirtualTasks();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
-    private long halved; // the time at which the samples were last halved; 0 before the first sample
+    private long halved; // the time when the samples were last halved; 0 before the first sample
 
     /**
      * The tasks or threads that most likely hold a lock.
      *
      * @param threads the common name of the threads, without numbers
-     * @param line the line at which they were found most often
+     * @param line the line where they were found most often
      * @param looks the number of samples at this line
      */
     record Holder(String threads, StackTraceElement line, int looks) {}
@@ -155,7 +155,7 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor or of the threads that most likely work on the result for which a thread waits.
+     * Returns the name of the executor or of the threads that most likely work on the result that a thread waits for.
      * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
      * the only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete the
      * result. The common pool needs no such evidence, because it mostly runs tasks of calls. The third choice is a
@@ -216,8 +216,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. They run
-     * code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep come last.
+     * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. They run code
+     * of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep come last.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none

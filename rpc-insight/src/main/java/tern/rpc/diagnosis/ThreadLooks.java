@@ -24,8 +24,8 @@ final class ThreadLooks {
     private ThreadLooks() {}
 
     /**
-     * Reads the current stacks of these platform threads, and of the threads that own the locks for which these threads
-     * wait.
+     * Reads the current stacks of these platform threads, and of the threads that own the locks that these threads wait
+     * for.
      */
     static Map<Long, ThreadLook> of(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
@@ -75,7 +75,7 @@ final class ThreadLooks {
     }
 
     /**
-     * Returns the owner of the lock for which the thread waits, if the owner has ended without releasing the lock; null
+     * Returns the owner of the lock that the thread waits for, if the owner has ended without releasing the lock; null
      * otherwise.
      */
     private static @Nullable ThreadLook ended(ThreadInfo info, int depth) {

@@ -25,7 +25,7 @@ final class TimeOuts {
 
     private final Excess excess;
     private final Operations operations;
-    private final Map<String, Double> usualNanos = new HashMap<>(); // by method; 0 if unknown
+    private final Map<String, Double> usualNanos = new HashMap<>(); // usual time of a call by method; 0 if unknown
 
     TimeOuts(Excess excess, Operations operations) {
         this.excess = excess;
@@ -86,7 +86,7 @@ final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short. Returns null if this part is no timeout, or if the operation was slower
+     * Describes a timeout that is too short. Returns null if this part is not a timeout, or if the operation was slower
      * than usual when its timeout ended it.
      */
     @Nullable
@@ -132,7 +132,7 @@ final class TimeOuts {
                 List.of(deadlines(failed)));
     }
 
-    /** Returns for how long the calls ran until their timeout, and how long they usually take. */
+    /** Returns how long the calls ran until their timeout, and how long they usually take. */
     private static String times(Failed failed) {
         return "end after " + Times.millis(failed.eachNanos) + " ms"
                 + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");

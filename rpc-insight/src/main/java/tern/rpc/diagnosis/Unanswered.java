@@ -10,8 +10,8 @@ import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds the asynchronous operation for which late or failed calls waited and which was still running when these calls
- * ended. The operation may also be a task that was still waiting for a thread of its executor.
+ * Finds the asynchronous operation that late or failed calls waited for. The operation was still running when these
+ * calls ended. It may also be a task that was still waiting for a thread of its executor.
  */
 final class Unanswered {
 
@@ -20,9 +20,9 @@ final class Unanswered {
     private Unanswered() {}
 
     /**
-     * Returns the operation that explains at least half of the time for which the calls waited for a result; null if
-     * there is none. While an operation runs, it explains the wait of its call. An operation takes precedence over a
-     * task, because calls do not wait for all of their tasks.
+     * Returns the operation that explains at least half of the time that the calls waited for a result; null if there
+     * is none. While an operation runs, it explains the wait of its call. An operation takes precedence over a task,
+     * because calls do not wait for all of their tasks.
      *
      * @param isAwaited returns whether the calls may wait for tasks of the executor with this name
      */
@@ -35,7 +35,7 @@ final class Unanswered {
                 continue;
             }
             waited += ofCall;
-            // An operation that was unfinished at the deadline of the call is what its thread still waits for.
+            // If the call's thread still runs after the deadline of the call, it waits for the unfinished operation.
             CallLedger ledger = counted.call().ledger();
             boolean outlivesCall = counted.call().isRunning() && ledger.isEnded();
             for (Map.Entry<Part, Double> operation : longest(ledger).entrySet()) {

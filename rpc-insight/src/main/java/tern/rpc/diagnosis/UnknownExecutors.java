@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes executors that are too small although no snapshot of them exists, because they are not beans. The number
- * of their threads is known from samples. The time of a task follows from this number and from the rate at which calls
- * get their results: busy threads complete tasks at a rate of threads / time.
+ * of their threads is known from samples. The time of a task follows from this number and from the number of results
+ * per second: busy threads complete threads / time tasks per second.
  */
 final class UnknownExecutors {
 
@@ -39,7 +39,7 @@ final class UnknownExecutors {
      * The waits of late or failed calls for a result.
      *
      * @param perSecond the number of these calls that end per second
-     * @param waitNanos the mean time for which one of them waits
+     * @param waitNanos the mean time that one of them waits
      */
     private record Waiting(double perSecond, double waitNanos) {
 

@@ -7,8 +7,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools of which no snapshot exists: executors that hide their threads, data sources without a
- * pool, and pools that the application or a client library creates itself.
+ * Describes waits for pools without a snapshot: executors that hide their threads, data sources without a pool, and
+ * pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 
@@ -70,8 +70,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the ledgers of calls contain waits of this phase under the part's name, or tasks that have not
-     * started.
+     * Returns whether the ledgers of calls contain waits of this phase under the part's name. Waits that have not ended
+     * count, too.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

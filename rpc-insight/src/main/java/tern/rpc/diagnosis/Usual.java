@@ -250,7 +250,9 @@ final class Usual {
         return known == null ? -1 : known.value;
     }
 
-    /** Like {@link #figure}; -1 also if the quantity was measured in fewer than {@link #MIN_SECONDS} seconds. */
+    /**
+     * Like {@link #figure}; also returns -1 if the quantity was measured in fewer than {@link #MIN_SECONDS} seconds.
+     */
     double reliableFigure(String figure) {
         Figure known = figures.get(figure);
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;

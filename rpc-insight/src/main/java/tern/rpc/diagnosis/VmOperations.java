@@ -11,8 +11,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The operations other than collections for which the JVM stopped all threads. The JVM lists its last operations in an
- * event log. Only one thread calls {@link #read}; any thread may call {@link #since}.
+ * The JVM operations that stopped all threads, except collections. The JVM lists its last operations in an event log.
+ * Only one thread calls {@link #read}; any thread may call {@link #since}.
  */
 final class VmOperations {
 
@@ -37,7 +37,7 @@ final class VmOperations {
      */
     private record Operation(String name, double fromSeconds, double toSeconds) {}
 
-    /** Reads the JVM's event log. Does nothing if this JVM has none. */
+    /** Reads the JVM's event log. Does nothing if this JVM has no event log. */
     void read() {
         try {
             Object log = ManagementFactory.getPlatformMBeanServer()
@@ -75,8 +75,8 @@ final class VmOperations {
     }
 
     /**
-     * Returns the nanoseconds for which each operation has stopped all threads since the given time after the start of
-     * the JVM.
+     * Returns how long each operation has stopped all threads since the given time, in nanoseconds. The given time is
+     * in seconds after the start of the JVM.
      *
      * @param minNanos the minimum duration; shorter operations are ignored, because many short pauses are not one long
      *     pause

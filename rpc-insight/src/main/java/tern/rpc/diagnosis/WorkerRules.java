@@ -64,7 +64,7 @@ final class WorkerRules {
         return part.kind() != Kind.QUEUE;
     }
 
-    /** Returns for how long a late or failed call usually occupies a worker; 0 if unknown. */
+    /** Returns how long a late or failed call usually occupies a worker; 0 if unknown. */
     private double usualService() {
         double sum = 0;
         int all = 0;

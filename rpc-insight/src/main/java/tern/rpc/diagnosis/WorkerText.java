@@ -32,7 +32,7 @@ final class WorkerText {
     private final double perSecond;
     private final double usuallyPerSecond;
     private final @Nullable MethodRate more; // the method that is called more often; null if there is none
-    private final double serviceNanos; // the time for which a late call occupies a worker
+    private final double serviceNanos; // how long a late call occupies a worker
 
     WorkerText(Evidence evidence, Excess excess) {
         this.evidence = evidence;
@@ -105,7 +105,7 @@ final class WorkerText {
         return busy >= FULL * pool.now().max() ? moreWorkers(pool.now()) : bursts();
     }
 
-    /** Returns the workers for which calls wait. A process may have workers of several servers. */
+    /** Returns the workers that calls wait for. A process may have workers of several servers. */
     static @Nullable PoolLook pool(Evidence evidence) {
         return evidence.pools().stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
@@ -114,7 +114,7 @@ final class WorkerText {
     }
 
     /**
-     * Returns a number of workers with which the replayed calls meet the target; null if there is none.
+     * Returns a number of workers that lets the replayed calls meet the target; null if there is none.
      *
      * @param busy the mean number of workers that the present calls need
      */

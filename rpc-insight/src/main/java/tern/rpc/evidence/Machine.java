@@ -80,14 +80,14 @@ public record Machine(
     }
 
     /**
-     * The time for which tasks were stalled (PSI).
+     * How long tasks were stalled (PSI).
      *
      * @param ofGroup whether the values apply to the process's own control group; otherwise they apply to the whole
      *     machine
      */
     public record Stalls(boolean ofGroup, Stall cpu, Stall memory, Stall io) {
 
-        /** The time for which some tasks, or all tasks, waited for a resource. */
+        /** How long some tasks, or all tasks, waited for a resource. */
         public record Stall(long someNanos, long fullNanos) {
 
             static final Stall MISSING = new Stall(-1, -1);

@@ -48,7 +48,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The time that other virtual machines took, as a share of the time for which processors were wanted. */
+    /** The time that other virtual machines took, as a share of the processor time that this machine wanted. */
     public double stealShareOfDemand() {
         long user = delta(from.processors().userNanos(), to.processors().userNanos());
         long system = delta(from.processors().systemNanos(), to.processors().systemNanos());

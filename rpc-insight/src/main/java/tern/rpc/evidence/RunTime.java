@@ -4,8 +4,8 @@ package tern.rpc.evidence;
  * The Linux scheduler's counters for a thread, or their sum for several threads.
  *
  * @param runNanos the time on a processor; -1 if unknown
- * @param delayNanos the time for which the thread was ready but had no processor; on the kernels tested, this includes
- *     the time throttled by a quota
+ * @param delayNanos how long the thread was ready but had no processor; on the kernels tested, this includes the time
+ *     throttled by a quota
  * @param slices how often the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long slices) {
@@ -44,8 +44,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
     }
 
     /**
-     * The mean time for which a woken thread waited for a processor. 0 if the thread was not woken or the time is
-     * unknown.
+     * The mean time that a woken thread waited for a processor; 0 if the thread was not woken or the time is unknown.
      */
     public long delayPerSlice() {
         return slices <= 0 ? 0 : delayNanos / slices;

@@ -25,7 +25,7 @@ final class SystemFiles {
     /**
      * Reads a file.
      *
-     * @return the content; empty if the file cannot be read, which {@link #missing} then reports
+     * @return the content; empty if the file cannot be read. In this case, {@link #missing} reports the file
      */
     String text(String path) {
         try {

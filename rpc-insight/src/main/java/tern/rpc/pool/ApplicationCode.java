@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Distinguishes application code from library code by class names. If a stack contains a class from the application's
  * known packages, only classes in these packages are considered application code on this stack. On any other stack,
- * every class outside of well-known libraries is.
+ * every class outside of well-known libraries is considered application code.
  */
 public final class ApplicationCode {
 
@@ -349,8 +349,8 @@ public final class ApplicationCode {
     }
 
     /**
-     * Adds packages of the application. Only the first two parts of a package name are used, as in {@code com.acme},
-     * because many classes of an application are in packages next to the package of its main class.
+     * Adds packages of the application. Only the first two parts of a package name are used, as in {@code com.acme}.
+     * Many classes of an application are in packages next to the package of its main class.
      */
     public static void addPackages(Collection<String> packages) {
         for (String name : packages) {

@@ -62,7 +62,7 @@ public final class Holders {
             return thread;
         }
 
-        /** The time at which the connection was taken, on the clock of {@link System#nanoTime()}. */
+        /** The time when the connection was taken, on the clock of {@link System#nanoTime()}. */
         public long sinceNanos() {
             return sinceNanos;
         }

@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
  *     except for executors
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
- * @param held the total time for which resources have been in use since the pool was created; negative if unknown
+ * @param held the total time that resources have been in use since the pool was created; negative if unknown
  * @param settings the settings in effect, each with its property and origin
  */
 public record PoolSnapshot(
