@@ -73,7 +73,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     /**
      * Runs the diagnosis steps that are due.
      *
-     * @return the time at which the next one-second step is due
+     * @return the time when the next one-second step is due
      */
     private long step(long due) {
         long left = due - System.nanoTime();

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
  * Switches Log4j 2 to asynchronous logging by making Tern's configuration file the default of {@code logging.config}.
  * Does nothing if the application uses another logging system, configures Log4j 2 itself, or has no LMAX Disruptor on
  * the class path. The size of the ring buffer and the policy for a full ring buffer are system properties, because
- * Log4j accepts them in no other form.
+ * Log4j reads them only from system properties.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 

@@ -48,8 +48,9 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
     }
 
     /**
-     * Returns the names of those executors under {@code rpc.pools.executors} for which no pool was created. The
-     * application or Boot has a bean with the same name, so the properties of these executors have no effect.
+     * Returns the names of the executors under {@code rpc.pools.executors} without a pool. No pool was created for
+     * them, because the application or Boot has a bean with the same name. The properties of these executors have no
+     * effect.
      */
     Set<String> replaced() {
         return replaced;

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 final class DatabaseServer {
 
     /**
-     * The URL prefixes of drivers for which the database is not identified by the URL without parameters. For SQL
-     * Server, a parameter names the database. In Oracle, the user is the schema.
+     * The URL prefixes of drivers whose URLs do not identify the database after their parameters have been removed. For
+     * SQL Server, a parameter names the database. In Oracle, the user is the schema.
      */
     private static final List<String> UNKNOWN = List.of("jdbc:sqlserver:", "jdbc:oracle:");
 

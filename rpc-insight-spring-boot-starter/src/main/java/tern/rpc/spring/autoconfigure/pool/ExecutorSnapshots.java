@@ -84,8 +84,9 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns a snapshot of an executor that hides its number of threads. While tasks wait, this is the largest number
-     * of tasks that ran at once. While no task waits, the executor may have more threads.
+     * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
+     * number of tasks that ran at once. While no task waits, the executor may have more threads, so the maximum is one
+     * higher.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();

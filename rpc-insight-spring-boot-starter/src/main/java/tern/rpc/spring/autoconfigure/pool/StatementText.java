@@ -12,8 +12,8 @@ final class StatementText {
     /**
      * The maximum length of a returned statement, in characters. A longer statement is shortened in two steps. First,
      * only the first column of each list of columns is kept. If the statement is still too long, its middle is omitted.
-     * The end is kept, because it contains the table, the condition and words such as "for update", by which statements
-     * of one entity differ.
+     * The end is kept, because it contains the table, the condition and words such as "for update". Statements of one
+     * entity differ in these parts.
      */
     private static final int MAX_LENGTH = 200;
 

@@ -17,7 +17,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // number of the newest started task
+    private final AtomicLong newestStarted = new AtomicLong(); // the highest number of a task that has started
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
 
@@ -47,7 +47,7 @@ final class TaskTimes {
         };
     }
 
-    /** Returns a handler that counts the tasks for which the given handler throws an exception. */
+    /** Returns a handler that counts the tasks that the given handler rejects with an exception. */
     RejectedExecutionHandler counting(RejectedExecutionHandler handler) {
         return (task, executor) -> {
             try {
@@ -98,7 +98,7 @@ final class TaskTimes {
 
     /**
      * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so these
-     * are the tasks that were submitted after the last started one. A canceled or rejected task is counted only until a
+     * are the tasks submitted after the task that started last. A canceled or rejected task is counted only until a
      * later task starts, or until no task runs.
      */
     int waiting() {

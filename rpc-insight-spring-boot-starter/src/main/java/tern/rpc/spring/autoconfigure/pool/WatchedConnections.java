@@ -58,9 +58,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         return borrow(null);
     }
 
-    /**
-     * @param command the command for which the connection is borrowed; null if unknown
-     */
+    /** @param command the command that needs the connection; null if unknown */
     private Connection borrow(@Nullable CommandArguments command) {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS_CONNECTION);

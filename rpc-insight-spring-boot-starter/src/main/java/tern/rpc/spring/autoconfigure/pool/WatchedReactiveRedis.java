@@ -24,7 +24,10 @@ import tern.rpc.pool.StoreNames;
  */
 final class WatchedReactiveRedis implements InvocationHandler {
 
-    /** Messages of a channel arrive at any time, so a subscription is not a command that takes time. */
+    /**
+     * The methods that are not measured. Messages of a channel may arrive at any time, so the duration of a
+     * subscription has no meaning.
+     */
     private static final Set<String> NO_COMMANDS = Set.of("close", "closeLater", "pubSubCommands");
 
     private static final int MAX_KEY_BYTES = 256;

@@ -36,7 +36,7 @@ final class WatchedRedis implements InvocationHandler {
             "multi",
             "toString");
 
-    /** The size of a value from which its name is marked. */
+    /** The name of a command is marked if its reply has at least this many bytes. */
     private static final int LARGE = 1 << 20;
 
     private final StoreNames.Store store;

@@ -40,7 +40,10 @@ final class LoopWaits {
         private double share;
         private long lastEnd;
 
-        /** The end of the last request on each connection, the connection with the oldest end first. */
+        /**
+         * The time when the last request on each connection ended. The connection with the oldest time is the first
+         * entry.
+         */
         private final Map<Object, Long> ends = new LinkedHashMap<>();
 
         void worked(Object connection, long from, long to) {

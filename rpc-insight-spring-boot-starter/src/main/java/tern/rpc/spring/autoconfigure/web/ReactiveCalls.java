@@ -66,7 +66,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Returns the estimated time for which the current request has waited for this thread.
+     * Returns the estimated time that the current request has waited for this thread.
      *
      * @param connection null if the thread is not an event loop
      */

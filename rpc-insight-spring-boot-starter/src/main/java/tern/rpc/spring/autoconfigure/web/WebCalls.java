@@ -83,7 +83,7 @@ final class WebCalls implements CallSource {
     /**
      * Starts a call on the thread that first serves the request.
      *
-     * @param waitedNanos the time for which the request waited for this thread
+     * @param waitedNanos how long the request waited for this thread
      * @param caller returns the address of the caller; used only until the call has ended
      */
     Call begin(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
@@ -192,8 +192,8 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Stops recording the request, because it is for a static file or comes from an operator. Such a request is not
-         * a call to the application.
+         * Stops recording the request, because it is for a static file or for a handler of Boot itself, such as
+         * Actuator's handlers. Such a request is not a call to the application.
          */
         void drop() {
             dropped = true;
@@ -216,7 +216,7 @@ final class WebCalls implements CallSource {
 
         /**
          * Records an exception of the request's handler that becomes an answer. If this is called several times, the
-         * last exception counts, because its answer is the one that is sent.
+         * last exception counts, because the answer for this exception is sent.
          */
         void threw(Throwable failure) {
             thrown = failure;
