@@ -102,7 +102,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return new Addresses(protocol, endpoints);
     }
 
-    /** Returns what is wrong with an address, if it is a common mistake; otherwise an empty string. */
+    /** Describes a common mistake in an address. Returns an empty string if the address contains none. */
     private static String hint(String url) {
         String address = url.trim();
         if (address.startsWith("file:")) {

@@ -161,7 +161,7 @@ final class AnnotatedReference {
         }
         boolean contradicts =
                 !annotated.isEmpty() && !annotated.equals(protocol) && !protocol.equals(InMemoryTransport.PROTOCOL);
-        // Addresses that are meant for this reference in particular take precedence over the annotation.
+        // Addresses that are configured for this reference take precedence over the annotation.
         if (contradicts && service.url().isEmpty() && !isDetailed()) {
             throw new RpcStartException(
                     "@RpcReference at " + where + " has the protocol " + annotated + ", but "
@@ -180,7 +180,7 @@ final class AnnotatedReference {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }
 
-    /** Returns the settings of all methods without their own. */
+    /** Returns the settings for all methods that have no separate settings. */
     private MethodSettings defaults() {
         MethodSettings bounded = timeout();
         MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());
@@ -231,7 +231,8 @@ final class AnnotatedReference {
     }
 
     /**
-     * Replaces the placeholders in the timeouts that the interface declares. Less specific settings do not apply.
+     * Replaces the placeholders in the timeouts that the interface declares. These timeouts take precedence over the
+     * timeout of the client.
      *
      * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
      */

@@ -200,8 +200,8 @@ record ClientSettings(
     }
 
     /**
-     * Returns the settings for choosing among providers: those of the client, and those of each service in the
-     * properties.
+     * Returns the settings for choosing among providers: the settings of the client, and the settings of each service
+     * in the properties.
      */
     List<Choice> choices() {
         return Stream.concat(

@@ -58,7 +58,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
             addClasses(present, found);
         } catch (RuntimeException | LinkageError e) {
-            LOG.debug("The search for annotations of Dubbo has ended early", e); // a warning must not stop the start
+            LOG.debug("The search for annotations of Dubbo has ended early", e); // startup continues without a warning
         }
         if (!found.isEmpty()) {
             LOG.warn(
@@ -104,7 +104,9 @@ final class DubboAnnotations implements SmartInitializingSingleton {
                 .findFirst();
     }
 
-    /** Adds annotated classes of the application. They are no beans, because only Dubbo registers them. */
+    /**
+     * Adds annotated classes of the application. These classes are not beans, because only Dubbo would register them.
+     */
     private void addClasses(List<String> names, Set<String> found) {
         if (!AutoConfigurationPackages.has(beans)) {
             return;

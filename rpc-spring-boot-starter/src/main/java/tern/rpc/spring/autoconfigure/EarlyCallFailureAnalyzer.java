@@ -7,7 +7,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import tern.rpc.RpcException;
 
 /**
- * Explains a failed startup in which a bean called the application's own server before this server listens, for example
+ * Explains a failed startup in which a bean called the application's own server before the server listened, for example
  * in a constructor.
  */
 final class EarlyCallFailureAnalyzer extends AbstractFailureAnalyzer<RpcException> {

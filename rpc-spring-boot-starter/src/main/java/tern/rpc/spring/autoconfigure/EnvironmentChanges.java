@@ -24,7 +24,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
 
     static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
-    /** The properties whose changed values take effect immediately. The element {@code *} stands for any name. */
+    /** The properties whose changed values take effect immediately. The element {@code *} matches any name. */
     static final List<String> APPLIED = List.of(
             "rpc.client.timeout",
             "rpc.client.load-balancing",

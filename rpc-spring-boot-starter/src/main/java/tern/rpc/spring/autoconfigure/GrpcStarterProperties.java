@@ -14,8 +14,8 @@ final class GrpcStarterProperties {
     static final List<String> PREFIXES = List.of("spring.grpc", "grpc.server", "grpc.client");
 
     /**
-     * Classes of the starters, and of gRPC's own servers and channels. If one of these classes is present, it may use
-     * properties with these prefixes.
+     * Classes of the starters, and of gRPC's own servers and channels. If one of these classes is present, a library
+     * other than Tern may use properties with these prefixes.
      */
     private static final List<String> USERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory",

@@ -26,7 +26,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             ReflectionUtils.doWithFields(type, field -> check(field, field));
             ReflectionUtils.doWithMethods(type, method -> check(method, method));
         }
-        // Spring Boot marks the definitions of its configuration properties with the way in which it creates them.
+        // Spring Boot stores in each bean definition of configuration properties how it creates the bean.
         if (definition.getAttribute(BindMethod.class.getName()) == BindMethod.VALUE_OBJECT) {
             for (Constructor<?> constructor : type.getDeclaredConstructors()) {
                 checkBound(type, constructor);

@@ -122,8 +122,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns whether the bean is a mock of an interface. A spy is not one, because its class extends the class of the
-     * real bean.
+     * Returns whether the bean is a mock of an interface. A spy does not count, because its class extends the class of
+     * the real bean.
      */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;

@@ -66,7 +66,7 @@ final class OwnServer {
     }
 
     /**
-     * Returns whether a bean of this type will be created later, or exists and passes the test. Creates no bean,
+     * Returns whether a bean of this type will be created later, or exists and matches the predicate. Creates no bean,
      * because this method may be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {

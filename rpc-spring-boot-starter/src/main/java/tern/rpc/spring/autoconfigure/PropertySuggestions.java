@@ -122,7 +122,10 @@ final class PropertySuggestions {
         return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
     }
 
-    /** Returns the property for the addresses of a service, if the name of a service was given an address. */
+    /**
+     * Returns the property for the addresses of a service, if an address was assigned to the name of the service
+     * itself.
+     */
     private static @Nullable String urlOfService(List<String> written, @Nullable Object value) {
         boolean isAddress = value != null && ADDRESS.matcher(value.toString()).matches();
         return isAddress && written.size() == 4 && startsWith(written, "rpc", "client", "services")

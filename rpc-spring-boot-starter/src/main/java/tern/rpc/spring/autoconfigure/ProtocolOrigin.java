@@ -15,8 +15,8 @@ final class ProtocolOrigin {
     private ProtocolOrigin() {}
 
     /**
-     * Returns the failure of the startup for a protocol that is not known; null if neither a property nor the annotation
-     * names this protocol.
+     * Returns the startup failure for an unknown protocol; null if neither a property nor the annotation names this
+     * protocol.
      *
      * @param configured the settings of the service, with their name in the properties
      * @param general the addresses for references without their own

@@ -9,7 +9,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
  * Explains a failed startup caused by {@code @RpcReference} on a {@code @Bean} method. Spring's message mentions only
- * {@code @Autowired}, with which {@code @RpcReference} is meta-annotated.
+ * {@code @Autowired}, which is a meta-annotation of {@code @RpcReference}.
  */
 final class ReferenceOnBeanMethodFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefinitionParsingException> {
 

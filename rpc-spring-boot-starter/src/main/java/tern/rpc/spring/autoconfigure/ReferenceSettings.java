@@ -95,8 +95,8 @@ record ReferenceSettings(
 
     /**
      * Returns the settings that apply to all methods. Omits the hash key if no method of the interface has a parameter
-     * with this name. Another interface with the same simple name shares the settings, and the key is then meant for
-     * it.
+     * with this name. Another interface with the same simple name shares the settings. In this case, the key is meant
+     * for the other interface.
      */
     private MethodSettings fitting(ServiceDescriptor service) {
         String key = defaults.hashKey();

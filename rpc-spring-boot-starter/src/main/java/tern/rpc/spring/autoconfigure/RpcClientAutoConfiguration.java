@@ -29,7 +29,7 @@ import tern.rpc.transport.ClientTransport;
 
 /**
  * Creates the proxies for {@link tern.rpc.spring.RpcReference}. The client is created together with the first proxy.
- * Each context has its own client, even if a parent context has one, because the address {@code local} stands for the
+ * Each context has its own client, even if a parent context has one, because the address {@code local} refers to the
  * server of the context.
  */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
@@ -94,7 +94,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // A parent context may have a client of another name.
+    @Primary // A parent context may have a client with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

@@ -67,13 +67,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
     // the properties whose method exists in at least one reference's interface; guarded by this
     private final Set<String> usedProperties = new TreeSet<>();
-    // the references for which changed addresses have been logged; guarded by this
+    // the references whose changed addresses have been logged; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
     private boolean allAreKnown; // whether all beans have been created; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
-    /** The injection point at which the settings were first used. */
+    /** The injection point where the settings were first used. */
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
@@ -171,7 +171,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 }));
     }
 
-    /** Records that the reference is used. Returns its proxy, or null if it does not exist. */
+    /** Records that the reference is used. Returns its proxy, or null if the proxy does not exist yet. */
     private synchronized @Nullable Object register(
             ReferenceSettings wanted, Map.Entry<String, RpcClientProperties.Service> configured, String where) {
         names.add(configured.getKey());

@@ -68,7 +68,7 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean
-    @Primary // A parent context may have a server of another name.
+    @Primary // A parent context may have a server with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(

@@ -198,7 +198,9 @@ public final class RpcServerLifecycle
         LOG.info("RPC server stopped");
     }
 
-    /** A failing service must not skip the drain, which would lose the running calls. */
+    /**
+     * Notifies a built-in service. Its failure must not prevent the drain, because running calls would then be lost.
+     */
     private static void shutDown(BuiltInService service) {
         try {
             service.shutDown();
@@ -218,7 +220,7 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // Another context may listen on this port before this method is called again.
+        openPort = 0; // If this method is called again, another context may already listen on this port.
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }

@@ -39,7 +39,7 @@ public final class ServerRegistration
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
-    /** The maximum time for which an unreachable registry delays the application's readiness. */
+    /** The maximum time that an unreachable registry delays the application's readiness. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private final RegistrationSettings settings;

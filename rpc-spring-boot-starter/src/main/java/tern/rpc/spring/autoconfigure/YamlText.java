@@ -56,7 +56,7 @@ record YamlText(String written, Object read) {
             String line = reader.lines().skip(location.getLine()).findFirst().orElse("");
             return END_OF_SCALAR.split(line.substring(Math.min(location.getColumn(), line.length())), 2)[0];
         } catch (IOException | UncheckedIOException e) {
-            return null; // Spring has read the file before. If it has disappeared since, the value is accepted.
+            return null; // Spring has already read the file. If it has disappeared since then, the value is accepted.
         }
     }
 

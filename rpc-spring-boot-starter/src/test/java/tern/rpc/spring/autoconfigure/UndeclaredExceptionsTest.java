@@ -13,7 +13,7 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests what callers of JSON and the log get of an exception that the method does not declare. */
+/** Tests exceptions that a method does not declare: the error that JSON callers receive, and the log entry. */
 @ExtendWith(OutputCaptureExtension.class)
 class UndeclaredExceptionsTest {
 

@@ -238,7 +238,9 @@ class WrongConfigurationTest {
         return rows.stream();
     }
 
-    /** Returns the value in the quotes of the message. Spring's own messages contain other quotes than Tern's. */
+    /**
+     * Returns the value in the quotes of the message. Spring's own messages use different quotes than Tern's messages.
+     */
     private static String quoted(String value, String type) {
         String quote = type.startsWith("d") ? "'" : "\"";
         return quote + value + quote;

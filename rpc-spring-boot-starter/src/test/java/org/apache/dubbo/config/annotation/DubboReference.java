@@ -5,7 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Stands for Dubbo's annotation, because the tests of the starter do not contain Dubbo. */
+/** Replaces Dubbo's annotation, because Dubbo is not on the class path of these tests. */
 @Target(ElementType.FIELD)
 @Retention(RetentionPolicy.RUNTIME)
 public @interface DubboReference {}
