@@ -7,7 +7,7 @@ public final class Levels {
 
     private Levels() {}
 
-    /** Returns the exception with which the client failed. */
+    /** Returns the exception that the client threw. */
     public static Exception read(Supplier<Exception> client) {
         return client.get();
     }

@@ -81,7 +81,11 @@ final class BlockedLoops {
         return blocked;
     }
 
-    /** @param shown the line that blocks the loop, with the method that it calls */
+    /**
+     * Describes code that blocks an event loop as a cause.
+     *
+     * @param shown the line that blocks the loop, with the method that it calls
+     */
     static Told told(Part part, String shown, String loop) {
         return new Told(
                 "EVENT LOOP BLOCKED",

@@ -12,7 +12,7 @@ import tern.rpc.pool.PoolKind;
 /** Describes one part of the calls' extra time as a cause, with evidence and a recommended change. */
 final class CauseText {
 
-    /** The kind of a cause whose time no evidence explains. */
+    /** The kind of the cause for time that no evidence explains. */
     static final String UNEXPLAINED = "UNEXPLAINED";
 
     /** A wait for a connection is noticeable if it takes at least this share of the latency target. */

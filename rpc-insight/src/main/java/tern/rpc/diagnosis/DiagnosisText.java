@@ -68,7 +68,7 @@ final class DiagnosisText {
 
     /**
      * Returns whether there are two main causes. In this case, both take much time. If only one of them were removed,
-     * less than half of the late or failed calls would meet the target.
+     * fewer than half of the late or failed calls would meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

@@ -86,8 +86,8 @@ final class JdkLocks {
     }
 
     /**
-     * Returns the class of the JDK or of a library that takes the lock that the thread waits for. Returns null if code
-     * of the application takes the lock itself.
+     * Finds the code that requests the lock for the waiting thread. Returns its class if the class belongs to the JDK
+     * or to a library. Returns null if code of the application requests the lock itself.
      */
     private static @Nullable String taker(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {

@@ -45,7 +45,7 @@ final class LoadingCalls {
         }
     }
 
-    /** Returns the work of the calls that complete the results that other calls wait for; empty if there are none. */
+    /** Returns the work of the calls whose results other calls wait for; empty if there are none. */
     private Times workFor(Part wait) {
         List<CallLedger> waiters = new ArrayList<>();
         List<Excess.Counted> others = new ArrayList<>();

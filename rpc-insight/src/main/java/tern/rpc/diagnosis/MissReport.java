@@ -17,9 +17,9 @@ import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
- * when it begins and once when it ends. If the first cause changes for several seconds, logs the new first cause, but
- * at most once a minute. Publishes a diagnosis with a new first cause only if this cause was first in two of the last
- * three seconds, and not while the miss declines. Not thread-safe: only one thread uses it.
+ * when it begins and once when it ends. If another cause then remains the first for several seconds, logs this cause as
+ * well, but at most once a minute. Publishes a diagnosis with a new first cause only if this cause was first in two of
+ * the last three seconds, and not while the miss declines. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 

@@ -43,8 +43,8 @@ final class MissWatch {
     private static final double DECLINE = 3;
 
     /**
-     * After this many seconds, a miss no longer counts as declining. It has not ended, so its late calls show the
-     * current cause.
+     * After this many seconds of decline, a miss no longer counts as declining. It has not ended, so its late calls
+     * show the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 

@@ -4,8 +4,8 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * Finds quick executions of a statement that is slow in other calls. The statement is then slow only for some parameter
- * values, because the diagnosis groups statements by their text without values.
+ * Finds quick executions of a statement that is slow in other calls. The diagnosis groups statements by their text
+ * without values. If some executions are quick, the statement is probably slow only for some values.
  */
 final class QuickExecutions {
 

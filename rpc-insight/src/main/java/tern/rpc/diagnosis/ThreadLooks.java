@@ -24,8 +24,8 @@ final class ThreadLooks {
     private ThreadLooks() {}
 
     /**
-     * Reads the current stacks of these platform threads, and of the threads that own the locks that these threads wait
-     * for.
+     * Reads the current stacks of these platform threads. If the threads wait for locks, also reads the stacks of the
+     * locks' owners.
      */
     static Map<Long, ThreadLook> of(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();

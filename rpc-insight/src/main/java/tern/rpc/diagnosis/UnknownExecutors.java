@@ -114,7 +114,11 @@ final class UnknownExecutors {
         return part.name().substring(THREADS.length());
     }
 
-    /** @param symptoms the waits for results that this part explains */
+    /**
+     * Recommends a change for the executor of this part.
+     *
+     * @param symptoms the waits for results that this part explains
+     */
     Change change(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
         String why = "";
@@ -135,7 +139,11 @@ final class UnknownExecutors {
                         + "; no number is given, because only executors that are beans are measured");
     }
 
-    /** @param symptoms the waits for results that this part explains */
+    /**
+     * Returns the evidence about the executor of this part, one fact per short line.
+     *
+     * @param symptoms the waits for results that this part explains
+     */
     List<String> facts(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
         if (executor == null || symptoms.isEmpty()) {

@@ -18,7 +18,7 @@ class CallSamplesTest {
         return new Sample(0, phase, part, path, null, null, null, false, null, -1, -1);
     }
 
-    /** Returns the samples of one late call, half of which wait for the lock. */
+    /** Returns the samples of one late call. Half of the samples show a wait for the lock. */
     private static CallSamples samples(String otherMethod) {
         CallLedger ledger = new CallLedger(() -> 0);
         Sampler.Samples all = new Sampler.Samples("Desk.me");

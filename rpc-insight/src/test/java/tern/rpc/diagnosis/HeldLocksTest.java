@@ -139,7 +139,7 @@ class HeldLocksTest {
         Thread holder = new Thread(() -> new Invoices(lock).fail(), "holder");
         holder.start();
         holder.join();
-        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // it waits until the JVM exits
+        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM exits
         waiter.setDaemon(true);
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING) {

@@ -22,7 +22,7 @@ class LoopRulesTest {
         return new ThreadLook(name, id, state, stack, null, null, -1, -1);
     }
 
-    /** Adds samples of event loops, of which the first one runs application code. */
+    /** Adds samples of event loops. The first event loop runs application code. */
     private void loops(String name, Thread.State state, String... code) {
         for (int look = 0; look < LOOKS; look++) {
             for (int id = 1; id <= 4; id++) {

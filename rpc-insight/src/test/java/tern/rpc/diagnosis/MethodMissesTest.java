@@ -11,7 +11,7 @@ class MethodMissesTest {
 
     private final Shop shop = new Shop();
 
-    /** Simulates seconds with many quick orders and four reports, of which some are late. */
+    /** Simulates seconds with many quick orders and four reports. Some of the reports are late. */
     private void reports(int seconds, int late) {
         reports(seconds, 4, late);
     }

@@ -61,7 +61,7 @@ class OperationCountsTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("MANY STATEMENTS: select item");
     }
 
-    /** Returns the steps of calls of which only every {@code oneIn}th runs the slow operation. */
+    /** Returns the steps of calls. Only one in {@code oneIn} calls runs the slow operation. */
     private static Supplier<Consumer<Shop.Steps>> cached(Phase phase, String name, int oneIn, double millis) {
         int[] number = {0};
         return () -> {

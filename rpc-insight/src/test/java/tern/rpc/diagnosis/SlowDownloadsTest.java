@@ -35,7 +35,7 @@ class SlowDownloadsTest {
         }
     }
 
-    /** Starts a call without a thread of its own, while another thread writes its answer. */
+    /** Starts a call that no longer has a thread. Another thread writes the answer of the call. */
     private CallLedger begin(Runnable writes) throws Exception {
         CallLedger ledger = new CallLedger(shop::now);
         ledger.turnTo(Phase.UNATTRIBUTED);

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import shop.Packages;
 import tern.rpc.Phase;
 
-/** Tests calls that wait for tasks of an executor that is not a bean, so that no snapshot of it exists. */
+/**
+ * Tests calls that wait for tasks of an executor without a snapshot. There is no snapshot, because the executor is not
+ * a bean.
+ */
 class UnknownExecutorsTest {
 
     private static final int LOOKS = 5;

@@ -13,8 +13,8 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The columns are the rate, the latency target in ms and the number of workers, followed by the expected
-        // numbers of database connections, of HTTP connections per host, and of HTTP connections to all hosts.
+        // The first columns are the rate, the latency target in ms and the number of workers. The other columns are the
+        // expected numbers of database connections, HTTP connections per host, and HTTP connections to all hosts.
         "500, 100, 200, 50, 64, 200",
         "10, 100, 200, 8, 64, 200",
         "2000, 100, 200, 200, 200, 200",
