@@ -102,8 +102,8 @@ final class Account {
     }
 
     /**
-     * Moves the time of host name lookups and of waits for a processor out of the operations in which they occurred,
-     * into separate parts of the breakdown.
+     * Moves some times out of the operations in which they occurred, into separate parts of the breakdown: host name
+     * lookups, waits for a processor, and work of this process.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

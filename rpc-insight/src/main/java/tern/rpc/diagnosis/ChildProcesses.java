@@ -34,8 +34,8 @@ final class ChildProcesses {
     }
 
     /**
-     * Returns the file name of the program that was started last. Returns null if this process has started no program
-     * in the last minute, or if the program had ended before this method could see it.
+     * Returns the file name of the newest running program that this process has started in the last minute. If there is
+     * none, returns the program that this method has found in the last 10 seconds; null if there is none.
      */
     static @Nullable String youngest() {
         Instant now = Instant.now();

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds threads that wait until another thread has initialized a class. Java reports a waiting thread as runnable, even
  * though it stays at the line that uses the class and consumes no processor time. To find the thread that runs the
- * static initializer, this class searches the sampled threads and, at most once a second, all threads. Not thread-safe.
+ * static initializer, this class searches the sampled threads. If none of them runs it, this class searches up to
+ * {@value #MAX_THREADS} random threads, at most once a second. Not thread-safe.
  */
 final class ClassInitializers {
 
@@ -37,7 +38,7 @@ final class ClassInitializers {
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that appeared to run
     private final Random random = new Random(3);
     private List<ThreadLook> found = List.of(); // the threads that run static initializers
-    private long searchedNanos; // the time of the last search of all threads; 0 before the first search
+    private long searchedNanos; // the time of the last search of random threads; 0 before the first search
 
     /** A sample of a thread that appeared to be running. */
     private record Stand(long atNanos, StackTraceElement frame, long cpuNanos) {

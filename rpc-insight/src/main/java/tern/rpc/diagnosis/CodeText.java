@@ -19,7 +19,7 @@ final class CodeText {
      */
     static final String TASKS = "tasks of ";
 
-    /** Code polls if it slept at least this many times between the samples of all calls. */
+    /** Code is considered to poll if it slept at least this many times between the samples of all calls. */
     private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;

@@ -61,7 +61,8 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the statements that have the same cause as this one, including it; empty if they are not slow together.
+     * Returns the statements that are slow for the same reason as this statement, including the statement itself.
+     * Returns an empty set if no statements are slow together.
      */
     Set<String> slowWith(String statement) {
         Set<String> locked = lockedWith(statement);
@@ -174,7 +175,8 @@ final class DatabaseLocks {
 
     /**
      * Returns all statements of this statement's data source that write, if all of them are slower and no reading
-     * statement is. Returns an empty set if all of them write to the same table, because they may then wait for a lock.
+     * statement is slower. Returns an empty set if all of them write to the same table, because they may then wait for
+     * a lock.
      */
     private Set<String> slowWrites(String statement) {
         Set<String> writes = only(ofStore(statement), name -> isWrite(name) && isKnown(name));

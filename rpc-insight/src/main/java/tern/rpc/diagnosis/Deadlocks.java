@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.Cause.Where;
 
 /**
  * Finds deadlocks in the database. The database ends one statement at once, and the statements of the other
- * transactions go on. Code that repeats the ended transaction succeeds in the end. The time of these calls is then the wait of
- * statements that succeed.
+ * transactions go on. If the application repeats the ended transaction, the call succeeds in the end. The call is then
+ * slow because of statements that waited and succeeded.
  */
 final class Deadlocks {
 

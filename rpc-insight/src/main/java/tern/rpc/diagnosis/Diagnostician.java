@@ -55,7 +55,7 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
-    /** A diagnosis is said to be old if no second of observation has completed for this long. */
+    /** A diagnosis is reported as old if no second of observation has completed for this long. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**

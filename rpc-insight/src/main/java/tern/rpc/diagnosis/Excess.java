@@ -117,8 +117,8 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if it was
-     * late, so that the time that the call took explains the failure.
+     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if a
+     * timeout ended the call and the time that the call took explains the timeout.
      */
     @Nullable
     Part failureOf(EndedCall call) {
@@ -165,7 +165,10 @@ final class Excess {
         return usual != null && call.tookNanos() <= TimeOuts.AS_USUAL * usual.sum();
     }
 
-    /** Returns whether the call took longer than even the slow calls usually do. */
+    /**
+     * Returns whether the call took longer than the slowest tenth of the usual calls take on average, or at least one
+     * and a half times as long as usual.
+     */
     private boolean isSlower(EndedCall call, Times usual) {
         Times slow = evidence.usual().ofSlowCalls(call.method());
         boolean isAboveSlow =

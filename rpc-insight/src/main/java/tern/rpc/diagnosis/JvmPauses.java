@@ -18,7 +18,7 @@ final class JvmPauses {
      */
     private static final double HALF = 0.5;
 
-    /** Shorter operations do not explain a pause, because pauses of this length are not measured. */
+    /** Operations shorter than this do not explain a pause, because such short pauses are not measured. */
     static final double MIN_NANOS = 20e6;
 
     private final Evidence evidence;

@@ -13,7 +13,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LibraryWork {
 
-    /** The end of the name of a part for waits on a full queue of a logger. */
+    /** The suffix of the part names for waits on a full queue of a logger. */
     static final String FULL_QUEUE = ", whose queue is full";
 
     private static final List<String> LOGGERS = List.of(

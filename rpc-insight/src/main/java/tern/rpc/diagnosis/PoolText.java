@@ -24,7 +24,10 @@ final class PoolText {
      */
     private static final double UNKEPT = 0.5;
 
-    /** The minimum number of connections taken in the observed time, in total and for each connection in use. */
+    /**
+     * At least this number of connections must have been taken in the observed period. For HTTP pools, this applies to
+     * each connection in use.
+     */
     private static final int MIN_UNKEPT = 20;
 
     /**

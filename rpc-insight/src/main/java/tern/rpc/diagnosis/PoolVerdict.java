@@ -306,7 +306,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns the smallest size that keeps waits below a limit. Returns -1 if the library does not accept this size.
+     * Returns the smallest size that keeps waits below a limit. Returns -1 if no size that the library accepts is large
+     * enough, or if the time of use is unknown.
      */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;

@@ -19,8 +19,8 @@ final class RedisStops {
     private static final double LONGER = 3;
 
     /**
-     * A command blocks the server only if it became slower by a large factor. This factor must be at least this share
-     * of the factor of any other command.
+     * The factor of a command is its time divided by its usual time. A command blocks the server only if its factor is
+     * at least this share of the factor of any other command.
      */
     private static final double GROWTH = 0.5;
 

@@ -21,7 +21,7 @@ final class RefusalRules {
     /** Work is noticeable if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
 
-    /** The number of calls, the newest first, that are searched for the reason why a circuit breaker opened. */
+    /** The reason why a circuit breaker opened is determined from this many of the newest calls that show a reason. */
     private static final int NEWEST = 32;
 
     private final Evidence evidence;
@@ -77,7 +77,7 @@ final class RefusalRules {
         }
     }
 
-    /** A full bulkhead is a symptom of the work that takes longer than usual in the calls that it admits. */
+    /** A full bulkhead is a symptom. The cause is the work that takes longer than usual in the admitted calls. */
     private void passOnBulkhead(Part refusal) {
         Times work = excess.ofAdmitted(refusal).only(part -> isWork(part) && !waitsForPlace(part));
         if (!areMoreCalls() && work.sum() >= NOTABLE * evidence.targetNanos()) {

@@ -45,8 +45,8 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that a full executor had rejected
         boolean ranRejectedTask;
-        int sleepingPairs; // the number of successive samples that found the thread sleeping at the same place
-        long sleeps; // the number of sleeps between successive samples that found the thread sleeping at the same place
+        int sleepingPairs; // the number of pairs of successive samples that found the thread sleeping at one place
+        long sleeps; // the number of sleeps between the two samples of these pairs, in total
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits at the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
@@ -209,7 +209,8 @@ final class Sampler {
     }
 
     /**
-     * Chooses threads of calls. Half of them serve the calls that have run longest; the rest are chosen at random.
+     * Chooses the threads to sample. If there are too many threads, half of the chosen threads serve the calls that
+     * have run longest. The rest are chosen at random.
      */
     private List<CallThread> choose(List<RunningCall> running) {
         List<CallThread> all = new ArrayList<>();

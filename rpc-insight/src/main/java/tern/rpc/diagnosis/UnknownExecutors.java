@@ -54,8 +54,9 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the part for the wait for a thread of this executor. Returns null in three cases: a thread is idle, calls
-     * do not wait much longer than a task takes, or a task alone takes about as long as the latency target.
+     * Returns the part for the wait for a thread of this executor. Returns null if a thread is idle, if calls do not
+     * wait much longer than a task takes, or if a task alone takes about as long as the latency target. Also returns
+     * null if ledgers record waits for executors, if the processors are saturated, or if the tasks became slower.
      *
      * @param threads the common name of the executor's threads
      * @param wait the calls' wait for a result of the executor

@@ -40,7 +40,10 @@ final class Usual {
     /** Like {@link #SLOWER}, for the longest of the usual calls. The times of long polls, for example, vary much. */
     private static final double LONGEST = 1.1;
 
-    /** One extreme call must not make long calls usual. The longest usual time is limited to this multiple of slow calls. */
+    /**
+     * The longest usual time is at most this multiple of the time of slow calls. One extreme call must not make long
+     * calls usual.
+     */
     private static final double MAX_LONGEST = 3;
 
     /** The factor by which the longest usual time becomes shorter with each further call. */

@@ -32,8 +32,10 @@ final class VmOperations {
     private final Map<Double, Operation> operations = new ConcurrentHashMap<>(); // by start time in seconds
 
     /**
-     * @param toSeconds the end of the operation in seconds after the start of the JVM, like {@code fromSeconds} for its
-     *     beginning
+     * An operation that stopped all threads.
+     *
+     * @param fromSeconds the beginning of the operation, in seconds after the start of the JVM
+     * @param toSeconds the end of the operation, in seconds after the start of the JVM
      */
     private record Operation(String name, double fromSeconds, double toSeconds) {}
 

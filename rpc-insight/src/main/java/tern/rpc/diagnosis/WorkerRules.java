@@ -29,7 +29,10 @@ final class WorkerRules {
         this.leaves = leaves;
     }
 
-    /** Attributes the wait for a worker to the work that occupies the workers, unless there are too few workers. */
+    /**
+     * Attributes the wait for a worker to the code that blocks event loops, if there is any. Otherwise attributes it to
+     * the work that occupies the workers, unless there are too few workers.
+     */
     void apply() {
         Part queue = Part.of(Kind.QUEUE);
         Times loops = BlockedLoops.blocked(evidence, excess);
@@ -44,8 +47,9 @@ final class WorkerRules {
     }
 
     /**
-     * Returns whether the workers would be too few even if the work of the calls took its usual time. If the usual time
-     * is unknown, returns whether calls with a worker meet the latency target.
+     * Returns whether there are too few workers. Calls with a worker must meet the latency target. In addition, their
+     * work must take about its usual time, or the workers must be too few even for the usual time. An unknown usual
+     * time counts as the usual time.
      */
     private boolean areTooFew() {
         double service = excess.account.sum(WorkerRules::needsWorker);

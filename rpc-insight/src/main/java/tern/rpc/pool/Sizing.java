@@ -12,7 +12,10 @@ import java.time.Duration;
  */
 public record Sizing(Goal goal, int workers) {
 
-    /** The minimum number of connections. A smaller pool saves nothing and makes the first burst of calls wait. */
+    /**
+     * The minimum number of connections, if there are as many workers. A smaller pool saves nothing and makes the first
+     * burst of calls wait.
+     */
     private static final int MIN_CONNECTIONS = 8;
 
     private static final int MIN_PER_HOST = 64;
@@ -36,17 +39,17 @@ public record Sizing(Goal goal, int workers) {
         return Math.max(connectionsPerHost(), workers);
     }
 
-    /** Returns the maximum wait for a database connection: ten times the latency target, at most 1 s. */
+    /** Returns the maximum wait for a database connection: ten times the latency target, but from 10 ms to 1 s. */
     public Duration jdbcWait() {
         return wait(10, Duration.ofSeconds(1));
     }
 
-    /** Returns the maximum wait for a Redis connection: twice the latency target, at most 200 ms. */
+    /** Returns the maximum wait for a Redis connection: twice the latency target, but from 10 ms to 200 ms. */
     public Duration redisWait() {
         return wait(2, Duration.ofMillis(200));
     }
 
-    /** Returns the maximum wait for an HTTP connection: ten times the latency target, at most 1 s. */
+    /** Returns the maximum wait for an HTTP connection: ten times the latency target, but from 10 ms to 1 s. */
     public Duration httpWait() {
         return wait(10, Duration.ofSeconds(1));
     }
