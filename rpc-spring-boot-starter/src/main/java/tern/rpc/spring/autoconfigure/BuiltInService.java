@@ -8,7 +8,10 @@ import tern.rpc.server.ServiceExport;
 /** A service that the server exports in addition to the application's services. */
 interface BuiltInService {
 
-    /** The names of all built-in services. An application's own service may be in one of their packages. */
+    /**
+     * The full names of all built-in services. Package names are not enough, because an application's service may be in
+     * the same package.
+     */
     Set<String> NAMES = Set.of(
             "grpc.health.v1.Health",
             "grpc.reflection.v1.ServerReflection",
