@@ -48,7 +48,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
 
-    /** The maximum time by which connecting to the application's own server may delay the startup. */
+    /** The maximum wait for the connection of one reference to the application's own server. */
     private static final Duration OWN_SERVER_WAIT = Duration.ofSeconds(1);
 
     private final Environment environment;
@@ -308,7 +308,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                return; // The remaining time is used up, so the other references are not connected.
+                return; // The other references are left out, so that the startup waits only once.
             }
         }
     }

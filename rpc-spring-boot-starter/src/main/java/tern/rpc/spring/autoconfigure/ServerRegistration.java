@@ -39,7 +39,10 @@ public final class ServerRegistration
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
-    /** The maximum time that an unreachable registry delays the application's readiness. */
+    /**
+     * The maximum time that an unreachable registry delays the application's readiness, unless the registration is
+     * required.
+     */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private final RegistrationSettings settings;
@@ -175,7 +178,7 @@ public final class ServerRegistration
         return made;
     }
 
-    /** Returns whether the server is registered in a registry with the given URL scheme. */
+    /** Returns whether the server is to be registered in a registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }

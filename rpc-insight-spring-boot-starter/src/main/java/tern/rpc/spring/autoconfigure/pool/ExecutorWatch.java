@@ -21,9 +21,10 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallTask;
 
 /**
- * Measures the application's executors. Each executor appears as a pool, and the time of its tasks is recorded for the
- * calls that submit them. Beans keep their types: Spring's executors get a decorator, a plain thread pool becomes a
- * wrapping subclass, and an executor without a public class becomes a proxy.
+ * Measures the application's executors. Each executor with a limited number of threads appears as a pool. The time of
+ * tasks is recorded for the calls that submit them, except in fork-join pools and in subclasses of thread pools. Beans
+ * keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
+ * executor without a public class becomes a proxy.
  */
 final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSingleton {
 

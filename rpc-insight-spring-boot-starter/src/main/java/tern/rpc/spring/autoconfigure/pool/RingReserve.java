@@ -10,8 +10,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Reserves the last {@link #RESERVE} slots of the ring buffer for WARN and ERROR. When only these slots are free, lines
- * at INFO and below are dropped and counted. Thread-safe.
+ * Reserves the last {@link #RESERVE} slots of the ring buffer for WARN and ERROR, or half of a small ring buffer. When
+ * only these slots are free, lines at INFO and below are dropped and counted. Thread-safe.
  */
 final class RingReserve extends AbstractFilter {
 

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore the estimate
  * has two upper bounds: the time since the end of the previous request on the same connection, and the time to serve
- * one request of each other connection. For the first request on a connection, the estimate is 0. Each thread has its
- * own loop. Thread-safe.
+ * one request of each connection that was served during the estimated wait. For the first request on a connection, the
+ * estimate is 0. Each thread has its own loop. Thread-safe.
  */
 final class LoopWaits {
 
