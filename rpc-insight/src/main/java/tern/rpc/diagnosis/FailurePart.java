@@ -166,8 +166,9 @@ final class FailurePart {
 
     /**
      * Returns whether only the application's own code explains the failure. Returns false if a peer, a pool, an
-     * executor, a timeout, or an error of the database, the JVM or the operating system explains it. Application code
-     * often throws its own exception because an operation took too long.
+     * executor, a timeout, or an error of the database, the JVM or the operating system explains it. Also returns false
+     * for programming errors, such as a NullPointerException. Application code often throws its own exception because
+     * an operation took too long.
      */
     static boolean isOfOwnCode(EndedCall call) {
         Throwable failure = call.failure();

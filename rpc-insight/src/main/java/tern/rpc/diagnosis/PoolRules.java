@@ -39,8 +39,8 @@ final class PoolRules {
     }
 
     /**
-     * Attributes the wait for connections to the operations run by the calls that hold the connections, if they hold
-     * them for longer than usual.
+     * Attributes the wait for connections to the work of the calls that hold the connections, if they hold connections
+     * for longer than usual or run an operation much more often than usual.
      */
     void apply() {
         for (Part part : leaves.longestFirst()) {

@@ -329,8 +329,8 @@ final class StackReader {
     /**
      * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. For
      * a monitor, this is the frame that entered the monitor. If the frame is unknown, the result starts at the method
-     * in which the waiting thread requests the lock. If the owner does not run this method, the result starts at the
-     * application's innermost frame.
+     * in which the waiting thread requests the lock. If the owner does not run this method, the result starts at a
+     * frame of the same class, or else at the application's innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);

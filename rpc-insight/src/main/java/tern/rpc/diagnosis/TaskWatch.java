@@ -158,9 +158,9 @@ final class TaskWatch {
      * Returns the name of the executor or of the threads that most likely work on the result that a thread waits for.
      * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
      * the only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete the
-     * result. The common pool needs no such evidence, because it mostly runs tasks of calls. The third choice is a
-     * group of threads outside of executors that often run code of the class in which the thread waits. Returns null if
-     * there is none of these.
+     * result. The common pool needs no such evidence, because it mostly runs tasks of calls. No evidence is needed
+     * either if an asynchronous method waits without a thread. The third choice is a group of threads outside of
+     * executors that often run code of the class in which the thread waits. Returns null if there is none of these.
      *
      * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
      * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result
