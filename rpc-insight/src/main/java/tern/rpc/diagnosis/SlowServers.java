@@ -16,7 +16,9 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class SlowServers {
 
-    /** An operation that takes more than this share of the extra time is considered the only slow operation. */
+    /**
+     * If only two operations are known, an operation with more than this share of the extra time is the only slow one.
+     */
     private static final double DOMINANT = 0.8;
 
     /** Another peer is considered quick only if at least this many of its operations were measured. */
