@@ -11,12 +11,10 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The beginning of the name of a wait for a permit of a semaphore. */
+    /** The prefix of the part names for waits for a permit of a semaphore. */
     static final String SEMAPHORE = "Semaphore ";
 
-    /**
-     * The beginning of a part's name if tasks of an executor wait for other tasks of the same executor.
-     */
+    /** The prefix of the part names for tasks of an executor that wait for other tasks of the same executor. */
     static final String TASKS = "tasks of ";
 
     /** Code is considered to poll if it slept at least this many times between the samples of all calls. */

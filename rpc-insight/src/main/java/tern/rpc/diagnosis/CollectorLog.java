@@ -22,7 +22,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The number of collections from which the used share of the heap is computed. */
+    /** The used share of the heap is computed from this number of collections. */
     private static final int RECENT = 8;
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  */
 final class Leaves {
 
-    /** The beginning of the text of most symptoms. */
+    /** The prefix of most symptom texts. */
     static final String WAIT_FOR = "calls wait for ";
 
     /** A part is a main cause of a symptom if it takes at least this share of the time of all causes of the symptom. */
@@ -20,7 +20,7 @@ final class Leaves {
 
     private final Times now = new Times();
 
-    // For each cause, the measured parts from which its time was moved.
+    // For each cause, the measured parts that its time comes from.
     private final Map<Part, Times> origins = new HashMap<>();
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;

@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LikelyHolders {
 
-    /** The minimum number of samples of holders from which their activity is determined. */
+    /** The minimum number of samples of holders that are needed to determine their activity. */
     private static final int MIN_SAMPLES = 3;
 
     /**

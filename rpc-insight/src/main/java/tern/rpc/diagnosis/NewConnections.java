@@ -8,7 +8,7 @@ import tern.rpc.pool.ApplicationCode;
 final class NewConnections {
 
     /**
-     * The end of the name of a part in which code opens a database connection without a pool. The name begins with
+     * The suffix of the part names for code that opens a database connection without a pool. The name begins with
      * {@link StackReader#CALLED}.
      */
     static final String OPENED = ", which opens a connection";

@@ -22,7 +22,7 @@ import tern.rpc.Phase;
  *     a host name, or a pause of the client
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the thread's total processor time so far; -1 if unknown
- * @param delayNanos the total time for which the thread has waited for a processor so far; -1 if unknown
+ * @param delayNanos the total time that the thread has waited for a processor so far; -1 if unknown
  * @param ownersPart the activity of the lock's last owner; null if the thread waits for no lock, or if the owner is
  *     unknown
  */

@@ -61,7 +61,7 @@ final class StackReader {
      */
     static final String NEVER_RELEASED = " never released";
 
-    /** The beginnings of the names of the methods in which a virtual thread releases its carrier thread. */
+    /** The name prefixes of the methods that release the carrier thread of a virtual thread. */
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
 
     private static final String INITIALIZER = "<clinit>";

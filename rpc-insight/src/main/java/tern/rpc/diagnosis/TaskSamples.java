@@ -14,7 +14,7 @@ final class TaskSamples {
     /** The minimum number of samples of busy threads that are needed to assess their waits. */
     static final int MIN_BUSY = 4;
 
-    /** The beginnings of the names of the threads on which Tern's client and the JDK's HTTP client complete futures. */
+    /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
     private static final List<String> CALLBACKS = List.of("rpc-callback-", "HttpClient-");
 
     /** An executor is considered full if at least this share of its threads runs tasks. */

@@ -46,7 +46,7 @@ final class Usual {
      */
     private static final double MAX_LONGEST = 3;
 
-    /** The factor by which the longest usual time becomes shorter with each further call. */
+    /** The longest usual time is multiplied by this factor with each further call. */
     private static final double LONGEST_DECAY = 0.999;
 
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
@@ -64,7 +64,7 @@ final class Usual {
      */
     private static final double SLOW_SHARE = 0.1;
 
-    /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
+    /** One call changes the estimated 90th percentile of the call times by at most this share. */
     private static final double BORDER_STEP = 0.05;
 
     /** The mean of the slowest tenth is used only after this number of calls has been recorded for it. */

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 
-/** Tests faults for which the diagnosis has separate advice. */
+/** Tests the advice about delayed acknowledgements, repeated transactions and a full code cache. */
 class UnpreparedFaultsTest {
 
     private final Shop shop = new Shop();

@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.util.Assert;
 
-/** The names of Tern's properties, read from the records to which they are bound. Immutable. */
+/** The names of Tern's properties, read from the records that they are bound to. Immutable. */
 final class KnownProperties {
 
     /**

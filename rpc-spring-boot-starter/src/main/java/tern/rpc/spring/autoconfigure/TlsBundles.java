@@ -170,7 +170,7 @@ final class TlsBundles {
             return current;
         }
 
-        /** Reads the changed bundle. Called on the thread on which Spring watches files. */
+        /** Reads the changed bundle. Called on Spring's thread for watching files. */
         void changed(SslBundle bundle) {
             try {
                 Tls tls = role.apply(tls(name, bundle));

@@ -14,7 +14,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests on which threads services run. */
+/** Tests which threads run the services. */
 class RpcWorkerThreadsTest {
 
     @Test

@@ -38,7 +38,7 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** Properties for which every string is valid, or for which only the peer can decide whether a string is valid. */
+    /** Properties that accept every string, or whose values only the peer can check. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",

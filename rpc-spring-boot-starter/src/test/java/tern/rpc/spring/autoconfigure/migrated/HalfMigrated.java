@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.context.annotation.Configuration;
 
-/** An application in which annotations of Dubbo are left. */
+/** An application that still contains annotations of Dubbo. */
 @Configuration(proxyBeanMethods = false)
 @AutoConfigurationPackage
 public class HalfMigrated {
