@@ -315,7 +315,7 @@ final class CauseText {
                     machine.own() + Math.max(0, machine.others()),
                     machine.processors()));
         }
-        if (machine.collecting() >= 0 && machine.collecting() < 0.05 && part.kind() != Part.Kind.COLLECTOR) {
+        if (!machine.isCollecting() && part.kind() != Part.Kind.COLLECTOR) {
             not.add(String.format(Locale.ROOT, "collector: %.1f %% of the time", machine.collecting() * 100));
         }
         return not;

@@ -26,6 +26,7 @@ final class Hints {
     private static final String DIRECT =
             "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"
                     + " runs the collector first";
+    private static final String CONTENT = "if this reads a file that seldom changes, read it once and keep its content";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
@@ -37,6 +38,11 @@ final class Hints {
 
     /** Matches methods that wait until a file's content has been written to the disk. */
     private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
+
+    /** Matches methods that read the content of files. */
+    private static final Pattern READS = Pattern.compile(
+            "\\((Buffered|InputStream|File)Reader\\.|\\(Files\\.(read|lines|newBufferedReader|newInputStream)"
+                    + "|\\((File|Buffered)InputStream\\.read|\\(Scanner\\.|\\(Properties\\.load");
 
     /** Matches methods that access a file for each value. */
     private static final Pattern UNBUFFERED =
@@ -111,6 +117,13 @@ final class Hints {
             new Hint("PriorityQueue.remove", LIST),
             new Hint("PriorityQueue.contains", LIST),
             new Hint("String.intern", "use a map of the application instead of the JVM's table of strings"),
+            new Hint("BufferedReader.", CONTENT),
+            new Hint("InputStreamReader.", CONTENT),
+            new Hint("FileReader.", CONTENT),
+            new Hint("FileInputStream.", CONTENT),
+            new Hint("Files.", CONTENT),
+            new Hint("Scanner.", CONTENT),
+            new Hint("Properties.load", CONTENT),
             new Hint("GZIPOutputStream.", COMPRESSION),
             new Hint("Deflater.", COMPRESSION),
             new Hint("ZipFile.<init>", KEEP),
@@ -235,10 +248,11 @@ final class Hints {
         if (FORCES.matcher(shown).find()) {
             return ": force the file once for several calls, or outside of calls";
         }
-        return UNBUFFERED.matcher(shown).find()
-                ? ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if the"
-                        + " file was opened with the mode rwd or rws"
-                : "";
+        if (!UNBUFFERED.matcher(shown).find()) {
+            return READS.matcher(shown).find() ? ": " + CONTENT : "";
+        }
+        return ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if the"
+                        + " file was opened with the mode rwd or rws";
     }
 
     /** Returns an alternative to a JDK object whose lock threads wait for; an empty string if there is none. */

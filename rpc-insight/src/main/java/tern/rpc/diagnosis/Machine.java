@@ -55,6 +55,14 @@ record Machine(
      */
     private static final double MORE_THAN_USUAL = 2;
 
+    /** Much is allocated if the rate exceeds both {@link #MIN_STORM} and this multiple of the usual rate. */
+    private static final double STORM = 10;
+
+    private static final double MIN_STORM = 200e6; // bytes per second
+
+    /** Collections matter for the time of calls if their pauses take at least this share of the time. */
+    private static final double MUCH_COLLECTING = 0.05;
+
     Machine {
         burners = List.copyOf(burners);
         missing = List.copyOf(missing);
@@ -90,6 +98,22 @@ record Machine(
                 second,
                 missing,
                 Stolen.in(second));
+    }
+
+    /** Returns whether much more is allocated than usually. */
+    boolean allocatesMuch() {
+        return usuallyAllocatedPerSecond > 0
+                && allocatedPerSecond > Math.max(MIN_STORM, STORM * usuallyAllocatedPerSecond);
+    }
+
+    /** Returns whether pauses of the garbage collector may make calls late, or whether this is unknown. */
+    boolean isCollecting() {
+        return collecting < 0 || collecting >= MUCH_COLLECTING;
+    }
+
+    /** Returns whether most of the time of collections is due to objects larger than half a region of G1. */
+    boolean hasHumongousCollections() {
+        return collectionCause != null && collectionCause.contains("Humongous");
     }
 
     /**

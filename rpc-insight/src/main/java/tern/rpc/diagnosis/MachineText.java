@@ -23,14 +23,6 @@ final class MachineText {
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
-    /**
-     * Code that uses processor time is reported as allocating too much if the allocation rate exceeds both
-     * {@link #MIN_STORM} and this multiple of the usual rate.
-     */
-    private static final double STORM = 10;
-
-    private static final double MIN_STORM = 200e6;
-
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
@@ -102,25 +94,14 @@ final class MachineText {
             facts.add("line     " + ApplicationCode.shown(line));
         }
         Machine machine = evidence.machine();
-        double usually = machine.usuallyAllocatedPerSecond();
-        if (usually > 0 && machine.allocatedPerSecond() > Math.max(MIN_STORM, STORM * usually)) {
-            String large = machine.collectionCause() != null
-                            && machine.collectionCause().contains("Humongous")
-                    ? ", with arrays of more than half a region"
-                    : "";
+        String allocated = machine.allocatesMuch() ? allocated(machine) : "";
+        if (!allocated.isEmpty() && machine.isCollecting()) {
             return new Told(
                     "CODE ALLOCATES",
                     part.name(),
                     Change.of(
                             Where.CODE,
-                            String.format(
-                                    Locale.ROOT,
-                                    "fewer or smaller objects in %s: %.0f MB/s are allocated, usually %.0f%s; no pool"
-                                            + " size helps",
-                                    shown,
-                                    machine.allocatedPerSecond() / 1e6,
-                                    usually / 1e6,
-                                    large)),
+                            "fewer or smaller objects in " + shown + ": " + allocated + "; no pool size helps"),
                     withBusy(facts));
         }
         if (codeCache.getAsDouble() >= CodeCache.FULL) {
@@ -135,11 +116,21 @@ final class MachineText {
                                     + " is interpreted"),
                     withBusy(facts));
         }
+        String objects = allocated.isEmpty() ? "" : "; fewer or smaller objects are less work, too: " + allocated;
         return new Told(
                 "CODE COMPUTES",
                 part.name(),
-                Change.of(Where.CODE, "less work in " + shown + "; no pool size helps"),
+                Change.of(Where.CODE, "less work in " + shown + objects + "; no pool size helps"),
                 withBusy(facts));
+    }
+
+    private static String allocated(Machine machine) {
+        return String.format(
+                Locale.ROOT,
+                "%.0f MB/s are allocated, usually %.0f%s",
+                machine.allocatedPerSecond() / 1e6,
+                machine.usuallyAllocatedPerSecond() / 1e6,
+                machine.hasHumongousCollections() ? ", with arrays of more than half a region" : "");
     }
 
     private Told processors() {

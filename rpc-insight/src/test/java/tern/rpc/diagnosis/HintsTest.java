@@ -33,6 +33,18 @@ class HintsTest {
         assertThat(Hints.isTelling("Thread.startVirtualThread")).isFalse();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Rates.of:18 (BufferedReader.readLine)",
+                "Rates.of:18 (Files.readAllLines), called from Desk.quote:7",
+                "Rates.of:18 (Scanner.nextLine)",
+                "Rates.of:18 (BufferedInputStream.read)"
+            })
+    void contentOfAFileNeedNotBeReadInEachCall(String place) {
+        assertThat(Hints.file(place)).contains("read it once and keep its content");
+    }
+
     @Test
     void otherAccessHasNoHint() {
         assertThat(Hints.file("Journal.append:18 (BufferedWriter.write)")).isEmpty();

@@ -51,10 +51,35 @@ class MachineCausesTest {
 
     @Test
     void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
+        Told told = told(Part.of(Part.Kind.RUN_QUEUE), machine(0.3, 0.1, 0, 0.2, null, 10e6));
+
+        assertThat(told.name()).isEqualTo("carrier threads");
+        assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
+    }
+
+    @Test
+    void codeAllocatesOnlyIfTheCollectorPausesTheCalls() {
+        Part computing = new Part(Part.Kind.COMPUTING, "Rates.of");
+
+        Told often = told(computing, allocating(0.2));
+        Told seldom = told(computing, allocating(0.01));
+
+        assertThat(often.kind()).isEqualTo("CODE ALLOCATES");
+        assertThat(seldom.kind()).isEqualTo("CODE COMPUTES");
+        assertThat(seldom.change().text())
+                .isEqualTo("less work in Rates.of; fewer or smaller objects are less work, too: 480 MB/s are allocated,"
+                        + " usually 9; no pool size helps");
+    }
+
+    private static Machine allocating(double collecting) {
+        return new Machine(2, 1, 0, 0, collecting, 0.3, null, 480e6, 9e6, List.of(), 0, null, List.of());
+    }
+
+    /** Returns the description of a part of one late call. */
+    private static Told told(Part part, Machine machine) {
         CallLedger ledger = new CallLedger(() -> 0);
         Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
-        Part ready = Part.of(Part.Kind.RUN_QUEUE);
-        samples.add(new Sample(1, Phase.OWN, ready, List.of(), null, null, null, false, null, -1, -1));
+        samples.add(new Sample(1, Phase.OWN, part, List.of(), null, null, null, false, null, -1, -1));
         Evidence evidence = new Evidence(
                 100_000_000,
                 10,
@@ -72,14 +97,10 @@ class MachineCausesTest {
                 List.of(),
                 Map.of(),
                 new Evidence.Counts(10, 1, 0, 0, 0),
-                machine(0.3, 0.1, 0, 0.2, null, 10e6),
+                machine,
                 Answers.UNKNOWN,
                 List.of());
-
-        Told told = new MachineText(evidence, new Excess(evidence)).told(ready);
-
-        assertThat(told.name()).isEqualTo("carrier threads");
-        assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
+        return new MachineText(evidence, new Excess(evidence)).told(part);
     }
 
     @Test
