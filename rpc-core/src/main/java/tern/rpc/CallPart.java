@@ -21,11 +21,11 @@ final class CallPart {
     }
 
     /**
-     * Returns the share of the given time, from 0 to 1, that counts as time of the call. While the call's thread runs an
-     * operation, the call does not wait for its parts. The time of a part is therefore limited to the time for which the
-     * call's thread was idle. A part adds nothing after the call has been answered.
+     * Returns which share of the given time, from 0 to 1, counts as time of the call. The call waits for a part in
+     * another thread only while its own thread is idle. Therefore, no more than this idle time is counted. Nothing is
+     * counted after the call has been answered.
      *
-     * @param spentNanos the time that the part has spent since the last invocation
+     * @param spentNanos the time that this part has taken since this method was last called
      */
     double share(long spentNanos) {
         long idle = call.idleNanos();

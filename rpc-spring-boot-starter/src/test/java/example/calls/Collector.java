@@ -11,7 +11,7 @@ public class Collector<T> implements StreamObserver<T> {
     private final List<T> values = new CopyOnWriteArrayList<>();
     private final CompletableFuture<List<T>> end = new CompletableFuture<>();
 
-    /** Waits until the stream has ended. A failure is the cause of the exception. */
+    /** Waits until the stream has ended. If the stream fails, throws an exception whose cause is the failure. */
     public List<T> values() {
         return end.join();
     }

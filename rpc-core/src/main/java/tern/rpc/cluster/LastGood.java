@@ -32,7 +32,10 @@ record LastGood(
 
     /** The reason why providers are held, if any are. */
     enum Holding {
-        /** The list lost most of its entries. This is also the initial value, before any provider is held. */
+        /**
+         * The list lost most of its entries. This is also the initial value, before any provider is held (kept in use
+         * although the source no longer lists it).
+         */
         LOST_MOST,
         /** The source reports an empty list after it had reported a list with entries. */
         EMPTIED,
@@ -88,14 +91,17 @@ record LastGood(
         return state == Holding.EMPTIED;
     }
 
-    /** Returns whether the held providers get calls only while no listed provider is available. */
+    /**
+     * Returns whether the held providers, which the source no longer lists, get calls only while no listed provider is
+     * available.
+     */
     boolean areHeldTriedLast() {
         return state == Holding.LOST_MOST;
     }
 
     /**
-     * Returns whether fewer than half of the providers in use are in the next list. Providers that are tried last are
-     * not counted. Otherwise each further change would extend the time for which they are held.
+     * Returns whether fewer than half of the providers in use are in the next list. Held providers that are tried last
+     * do not count as in use. Otherwise each further list change would extend the time for which they are held.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

@@ -42,7 +42,10 @@ final class Survey {
      */
     private static final double SLOW = 3;
 
-    /** The number of request bytes that may wait for a provider's socket when a copy is sent to it. */
+    /**
+     * The maximum number of request bytes that wait for a provider's socket. While more are waiting, no copy of a call
+     * is sent to the provider.
+     */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
     /** The maximum number of providers from which the median is computed. */

@@ -230,12 +230,12 @@ public final class LatencyWindow {
     }
 
     /**
-     * Returns the points of {@link #series()} that have changed since an earlier call. The result contains the points
-     * of all seconds after {@code earlier}. It also contains the 10 s points that have since replaced points of one
-     * second. The reader must replace all of its points that cover the same seconds.
+     * Returns the points of {@link #series()} that have changed since an earlier call: all points of one second after
+     * {@code earlier}, and the points of ten seconds that have since replaced points of one second. The reader must
+     * replace all of its points that cover the same seconds.
      *
-     * @param earlier the value of {@link #second} before the reader's points were read; with a second before the start
-     *     or more than 14 minutes ago, all points are returned
+     * @param earlier the value of {@link #second} just before the reader's previous call. If it is before the start or
+     *     more than 14 minutes old, all points are returned
      */
     public List<Point> series(long earlier) {
         long now = second();

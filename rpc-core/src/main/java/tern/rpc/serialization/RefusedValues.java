@@ -29,10 +29,10 @@ public final class RefusedValues {
     private RefusedValues() {}
 
     /**
-     * Returns the class name of the exception, with the id of the logged message if code of the application threw the
-     * exception and the message was logged.
+     * Returns the class name of the exception. If application code threw the exception and its message was logged, the
+     * result also contains the id of the log entry.
      *
-     * @param what names the value and says that it could not be read or written, for the log message
+     * @param what the start of the log message: it names the value that could not be read or written
      */
     public static String described(String what, Throwable thrown) {
         String name = thrown.getClass().getName();

@@ -145,9 +145,9 @@ final class FairWorkers {
     }
 
     /**
-     * Passes the call to a thread that is not a regular one, or makes it wait for another call of its tenant. The
-     * method reserve comes before the queue of the spare threads, because slow calls may hold all spare threads, and a
-     * call to another method must not wait for them.
+     * Passes the call to a spare thread or to the method reserve, or makes it wait until another call of its tenant
+     * ends. The method reserve is tried before the queue of the spare threads. Slow calls may occupy all spare threads,
+     * and a call to another method must not wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();

@@ -9,18 +9,19 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Threads for the methods that hold few threads. If calls to a slow method from many tenants occupy all other threads,
- * calls to the other methods still run.
+ * A reserve of threads for methods that currently occupy few of the server's threads. If calls to a slow method from
+ * many tenants occupy all other threads, calls to the other methods still run.
  *
- * <p>A call may use one of these threads only while all regular threads are busy, and only if its method holds at most
- * 1/{@value #FEW_PART} of their number, or at most {@value #FEW}. The queue has as many places as the reserve has
- * threads. A queue is needed, because a thread is still counted for a short time after it has sent an answer. The
- * running and waiting calls of one method are limited to half of the threads, but at least four. The places are divided
- * among tenants ({@link TenantPlaces}), and all connections from one address together get at most half of the places.
+ * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
+ * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. As many calls may wait in the
+ * reserve's queue as the reserve has threads. A queue is needed, because a thread is still counted for a short time
+ * after it has sent an answer. The calls of one method that run or wait in the reserve are limited to half of the
+ * reserve's threads, but to no fewer than four. The threads and queue positions are divided among tenants
+ * ({@link TenantPlaces}), and all connections from one address together get at most half of them.
  *
- * <p>Calls that the limiter refuses use the reserve without a permit. Asynchronous calls may still be unfinished when
- * their thread has returned, so the number of all calls without a permit is limited, too. Thread-safe. A race may cause
- * a few calls to be wrongly accepted.
+ * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
+ * permit. An asynchronous call may be unfinished after its thread has returned, so the total number of calls without a
+ * permit is limited, too. Thread-safe. A race may cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
 
@@ -45,7 +46,7 @@ final class MethodReserve {
 
     private final AtomicInteger withoutPermit = new AtomicInteger();
 
-    /** The place of one call in the reserve. Thread-safe. */
+    /** The thread or queue position that one call occupies in the reserve. Thread-safe. */
     final class Place {
 
         private final MethodDescriptor method;
@@ -59,7 +60,7 @@ final class MethodReserve {
             places.enter(tenant);
         }
 
-        /** Releases the place. Only the first call to this method has an effect. */
+        /** Releases the thread or queue position. Only the first call to this method has an effect. */
         void leave() {
             if (left.compareAndSet(false, true)) {
                 calls.remove(method);
@@ -80,14 +81,17 @@ final class MethodReserve {
         this.methods = methods;
     }
 
-    /** Returns the number of threads in the reserve. There is no reserve with few regular threads. */
+    /**
+     * Returns the number of threads in the reserve for the given number of regular threads; 0 if there are so few
+     * regular threads that the server has no reserve.
+     */
     static int threads(int regular) {
         return regular / RESERVE_PART;
     }
 
     /**
-     * Admits a call to the reserve although the limiter refuses it, if its method holds few threads. For every call
-     * that enters, {@link #leaveWithoutPermit} must be called once.
+     * Admits a call that the limiter has refused to the reserve, if its method occupies few threads. For every admitted
+     * call, {@link #leaveWithoutPermit} must be called once.
      */
     boolean enterWithoutPermit(ServerCall call) {
         if (method(call) == null) {
@@ -104,7 +108,7 @@ final class MethodReserve {
         withoutPermit.decrementAndGet();
     }
 
-    /** Returns the first overload of the call's method; null if the method is unknown or holds too many threads. */
+    /** Returns the first overload of the call's method; null if the method is unknown or occupies too many threads. */
     private @Nullable MethodDescriptor method(ServerCall call) {
         MethodDescriptor named = call.peekMethod(methods);
         if (named == null || methods.threads(named) > few) {
@@ -116,10 +120,10 @@ final class MethodReserve {
     }
 
     /**
-     * Passes a call to the reserve, if its method holds few threads.
+     * Passes a call to the reserve, if its method occupies few threads.
      *
      * @param call the call as its transport has received it
-     * @param tenant the share of the call's tenant, or null if the transport does not distinguish tenants
+     * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      * @return whether a thread will run the call
      */
     boolean offer(ServedCall served, ServerCall call, @Nullable Share tenant) {

@@ -445,8 +445,9 @@ final class Excess {
     }
 
     /**
-     * Returns the extra time that the given part takes even in the slowest tenth of the usual calls. Late calls are
-     * slow calls, so a comparison with the mean of all usual calls overstates their extra time by this amount.
+     * Returns how much longer the given part takes in the slowest tenth of the usual calls than in the mean of all
+     * usual calls. A part with varying duration takes longer in slow calls even without a fault. A comparison of late
+     * calls with the mean therefore overstates the effect of a fault by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);

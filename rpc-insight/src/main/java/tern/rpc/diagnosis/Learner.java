@@ -52,7 +52,10 @@ final class Learner {
         healthySeconds = 0;
     }
 
-    /** Learns usual times from a second without a miss. A second without calls does not show what is usual during calls. */
+    /**
+     * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
+     * without calls, because it does not show what is usual while there are calls.
+     */
     void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
         if (before == null || counts.calls() == 0) {
             return;

@@ -25,8 +25,8 @@ final class LimitedCallers {
     private static final double DEVIATIONS = 2;
 
     /**
-     * While calls are refused, the usual number of calls is not learned for this many seconds. Otherwise a limiter that
-     * refuses usual calls would soon seem to be usual.
+     * The usual number of calls is not updated during the first seconds in which calls are refused, for up to this many
+     * seconds. Otherwise, if a limiter refuses too many calls, the reduced number would soon count as usual.
      */
     private static final int LEARNING_PAUSE = 60;
 

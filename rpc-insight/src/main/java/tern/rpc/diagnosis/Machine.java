@@ -165,7 +165,10 @@ record Machine(
                 new Stolen(stolen.share, stolen.ofDemand, stolenShare));
     }
 
-    /** Returns whether the host takes so much processor time that everything on this machine is slower. */
+    /**
+     * Returns whether the host gives so much processor time to other virtual machines (steal time) that all work on
+     * this virtual machine is slower.
+     */
     boolean isStolen() {
         return stolen.share >= MUCH_STOLEN
                 && stolen.ofDemand >= MUCH_OF_DEMAND

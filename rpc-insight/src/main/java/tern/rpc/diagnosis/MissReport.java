@@ -43,7 +43,7 @@ final class MissReport {
     private int secondsSinceTold;
     private boolean logs; // whether the current miss may be logged
     private @Nullable String first; // the published first cause
-    private int firstSeconds; // the number of successive seconds in which this cause was published as the first
+    private int firstSeconds; // for how many consecutive seconds the first published cause has been the same
     private int seconds;
 
     MissReport(History history) {

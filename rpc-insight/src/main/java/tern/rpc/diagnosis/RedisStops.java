@@ -74,8 +74,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether another command became slower by a longer time than this command, or by more than twice its
-     * factor. Returns false for new commands.
+     * Returns whether another command has slowed down more than the given command: its time has grown by more, or its
+     * slowdown factor (current time divided by usual time) is more than twice as large. Returns false if either command
+     * has no usual time.
      */
     private static boolean hasGrownMore(double other, double otherUsually, double each, double usually) {
         return usually > 0

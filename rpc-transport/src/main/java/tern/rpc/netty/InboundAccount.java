@@ -33,7 +33,7 @@ public final class InboundAccount {
 
     // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
     private volatile InboundBudget budget;
-    private volatile FairBudget.Part part; // the bytes of the network in the budget; replaced together with the budget
+    private volatile FairBudget.Part part; // the bytes of the peer's address in the budget; replaced with the budget
     private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final InetAddress network;
     private final EventLoop loop;
@@ -103,8 +103,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Moves all held bytes to the given budget. This budget is final. Called at most once, and never if the account
-     * was created with {@code settled} true.
+     * Moves all counted bytes to the given budget, which is not replaced again. Called at most once, and never if
+     * {@code settled} was true in the constructor.
      */
     void moveTo(InboundBudget other) {
         if (closed) {
@@ -179,17 +179,18 @@ public final class InboundAccount {
     }
 
     /**
-     * Called when the account begins to wait for room in the budget.
+     * Called when the connection begins to wait for free bytes in the budget.
      *
-     * @param number the number of accounts that began to wait for this budget earlier
+     * @param number the number of connections that began to wait for this budget earlier
      */
     void waitsAs(long number) {
         place = number;
     }
 
     /**
-     * Returns whether this account gets its turn before the given one. The account whose network holds fewer bytes is
-     * first. Within a network, the account that has waited longer is first. Any thread may call this.
+     * Returns whether this connection may exceed the budget before the given one. The connection whose address holds
+     * fewer bytes is first. Among the connections of one address, the one that has waited longer is first. Any thread
+     * may call this.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
@@ -201,8 +202,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Returns whether the connection has an incomplete message. Only such connections get a turn. Any thread may call
-     * this.
+     * Returns whether the connection has an incomplete message. Only such connections may exceed the budget, one at a
+     * time. Any thread may call this.
      */
     boolean wantsTurn() {
         return incomplete > 0;
@@ -237,16 +238,17 @@ public final class InboundAccount {
     }
 
     /**
-     * Schedules a check of whether the budget permits reading. Any thread may call this.
+     * Schedules a check of whether this connection may be read. Any thread may call this.
      *
-     * @param asked the budget that requests the check; it may have given the turn to this account
+     * @param asked the budget that requests the check. It may have chosen this connection as the only one that may
+     *     exceed the budget to complete its message
      */
     void lookAgain(InboundBudget asked) {
         try {
             loop.execute(() -> {
                 look();
                 if (finishing == null || asked != budget) {
-                    asked.finished(this); // returns the turn to the budget if this account has it but does not use it
+                    asked.finished(this); // if this connection may exceed the budget but need not, another one may
                 }
             });
         } catch (RejectedExecutionException e) {

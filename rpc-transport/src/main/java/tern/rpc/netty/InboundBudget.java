@@ -44,7 +44,7 @@ final class InboundBudget {
     private final FairBudget memory;
     private final String whose;
     private final Set<InboundAccount> waiting = ConcurrentHashMap.newKeySet();
-    private final AtomicLong places = new AtomicLong(); // the number of accounts that have begun to wait so far
+    private final AtomicLong places = new AtomicLong(); // the number of connections that have begun to wait so far
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
     // number of bytes released since the waiting connections last checked the budget
     private final AtomicLong released = new AtomicLong();
@@ -110,8 +110,9 @@ final class InboundBudget {
     }
 
     /**
-     * Adds the account to the waiting accounts until {@link #leave}. A waiting account checks the budget again when
-     * memory has become free, or when the account gets its turn to exceed the budget and complete its message.
+     * Lets a connection wait for free bytes until {@link #leave} is called. A waiting connection checks the budget
+     * again when memory has become free, or when it is the connection that may exceed the budget to complete its
+     * message.
      */
     void await(InboundAccount account) {
         if (waiting.contains(account)) {
@@ -124,7 +125,7 @@ final class InboundBudget {
         }
     }
 
-    /** Called when the account no longer waits. */
+    /** Called when the connection no longer waits. */
     void leave(InboundAccount account) {
         waiting.remove(account);
     }
@@ -140,7 +141,10 @@ final class InboundBudget {
         }
     }
 
-    /** Gives the turn to an account of the network with the fewest bytes: the account that has waited the longest. */
+    /**
+     * Chooses the next connection that may exceed the budget: from the address with the fewest bytes, the connection
+     * that has waited the longest.
+     */
     private void giveTurn() {
         InboundAccount next = null;
         for (InboundAccount account : waiting) {
@@ -154,16 +158,16 @@ final class InboundBudget {
     }
 
     /**
-     * Returns whether the connection of the account may be read although it may not add bytes. In this case, the
-     * connection has the turn, and {@link #finished} must be called later.
+     * Returns whether this connection is the only one that may exceed the budget to complete its message. If so,
+     * {@link #finished} must be called later.
      */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);
     }
 
     /**
-     * Called when the connection that has the turn no longer needs it: its message is complete or has failed, or the
-     * connection has room in the budget. Another waiting connection then gets the turn.
+     * Called when the connection no longer needs to exceed the budget: its message is complete or has failed, or the
+     * budget has enough free bytes. Another waiting connection may then exceed the budget.
      *
      * @param account counts the bytes of the connection
      */

@@ -26,7 +26,7 @@ import tern.rpc.settings.RpcStartException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
-/** Tests that settings of the application's JsonMapper that RPC cannot use are reported. */
+/** Tests the report of settings of the application's JsonMapper that RPC cannot use. */
 @ExtendWith(OutputCaptureExtension.class)
 class FixedJsonSettingsTest {
 

@@ -350,7 +350,7 @@ class DubboBadInputTest {
     @Test
     void eventsThatAreLongOrUnknownDoNoHarm() {
         try (RawSocket socket = connect()) {
-            // the event is too short to be rejected, so the server ignores it
+            // events of up to 14 bytes are not rejected; this event is not a heartbeat, so the server ignores it
             socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14]));
             socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 2, new byte[15]));
             RawFrame answer = socket.read();

@@ -51,7 +51,7 @@ final class WatchedTransport implements ServerTransport {
         return held;
     }
 
-    /** Remembers the share of a tenant, so that its permits are checked later. */
+    /** Stores a tenant's call counter, so that the test can later check that the tenant holds no permits. */
     void sawShare(Share share) {
         shares.add(share);
     }

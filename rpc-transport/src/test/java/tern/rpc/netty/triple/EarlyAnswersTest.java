@@ -31,7 +31,7 @@ class EarlyAnswersTest {
     private long now;
     private final EarlyAnswers answers = new EarlyAnswers(http2, stream -> reset.add(stream.id()), () -> now);
 
-    /** Opens a stream whose answer has ended. */
+    /** Opens a stream whose answer ends before its request. */
     private Http2Stream answered(int id) throws Http2Exception {
         Http2Stream stream = http2.remote().createStream(id, false);
         stream.closeLocalSide();
