@@ -72,7 +72,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter has passed on a call after it replaced the call's executor. The {@link CallScope} of such a
+     * Records that a filter replaced a call's executor and then passed the call on. The {@link CallScope} of such a
      * call is not notified that the call was passed on.
      */
     void passedOnUnseen() {
@@ -181,7 +181,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Reports an attempt's outcome to its provider's node. */
+    /** Records an attempt's outcome in the state of its provider. */
     void ended(Target target, ClientMethod method, Invocation call, @Nullable RpcException failure, long startedNanos) {
         ended(target, method, call, failure, startedNanos, false);
     }
@@ -222,8 +222,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Informs a provider's node that the attempt at this provider will be cancelled, because another provider answered
-     * first.
+     * Records in the state of a provider that the attempt at this provider will be cancelled, because another provider
+     * answered first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
@@ -235,7 +235,7 @@ final class EndpointInvoker implements AutoCloseable {
      * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for
      * its answer than the call, because a late answer shows that an overloaded provider still serves its calls. The
      * copy keeps no arguments after it has been sent, and no copy is sent while the provider does not read its
-     * requests. Otherwise the copies of large calls would occupy much memory while they wait.
+     * requests. Otherwise copies of calls with large arguments would occupy much memory while they wait.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -261,7 +261,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Returns the deadline of a copy of a call. */
+    /** Returns the deadline of a copy of a call that is sent as a probe. */
     private static Deadline patient(Deadline ofCall, long now) {
         return ofCall.remainingNanos(now) < Node.COPY_WAIT_NANOS ? Deadline.at(now + Node.COPY_WAIT_NANOS) : ofCall;
     }
@@ -301,7 +301,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. Code that makes its own attempts calls this method. */
+    /** Counts a call towards the retry budget. Called by code that makes its attempts itself, without this class. */
     void begun() {
         retries.called();
     }

@@ -23,8 +23,8 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: The first
- * endpoint certainly did not process the call. Certainly no message of the request stream has been sent. No answer has
+ * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
+ * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
  * arrived. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {

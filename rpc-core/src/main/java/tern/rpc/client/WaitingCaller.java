@@ -55,7 +55,7 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        if (cancelled) { // The cancelling thread may have read passedOn before this thread set the field.
+        if (cancelled) { // The thread that cancels the call may have read passedOn before this thread set the field.
             call.cancel();
         }
     }

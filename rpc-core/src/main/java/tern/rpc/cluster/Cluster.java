@@ -99,9 +99,9 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Starts looking for providers.
+     * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list. The wait ensures that the first call finds a provider
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -300,8 +300,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a slow or failing provider that should get a copy of an idempotent call, or null if there is none. The
-     * caller does not wait for the copy. Each provider is returned at most once per second.
+     * Returns a slow or failing provider that should get a copy of an idempotent call as a probe, or null if there is
+     * none. The caller does not wait for the answer to the copy. Each provider is returned at most once per second.
      *
      * @param tag the call's tag, or empty for the reference's tag
      */
@@ -443,7 +443,10 @@ public final class Cluster implements AutoCloseable {
                 : "";
     }
 
-    /** Returns the advice of the source for calls that reach no provider; an empty string if there is none. */
+    /**
+     * Returns the source's advice for the error message of a call that reaches no provider; an empty string if there is
+     * none.
+     */
     public String advice() {
         return source.advice();
     }

@@ -43,7 +43,7 @@ public final class ClusterParts {
     }
 
     /**
-     * Creates the nodes of one transport.
+     * Creates the object that keeps the state and the connection of each provider of one transport.
      *
      * @param connect opens a connection without blocking
      */

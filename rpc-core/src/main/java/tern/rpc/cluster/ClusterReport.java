@@ -45,16 +45,16 @@ public record ClusterReport(
     /**
      * One provider.
      *
-     * @param heard whether the connection is open and the provider has sent something on it. Also true for an open
-     *     connection if the transport does not know whether the provider has sent something
+     * @param heard whether the connection is open and the provider has sent bytes on it. Also true for an open
+     *     connection if the transport does not know whether the provider has sent bytes
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
-     * @param held whether the source no longer lists the provider
+     * @param held whether the provider stays in use although the source no longer lists it
      * @param known whether the provider has answered since it was connected
      * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
      *     stalled
      * @param cost the provider's response time as a multiple of the usual response time
-     * @param score the number that load balancing compares; lower is better
+     * @param score the number by which load balancing compares providers; lower is better
      * @param inFlight the number of calls and streams that have not ended
      * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1

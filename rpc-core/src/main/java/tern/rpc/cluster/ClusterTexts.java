@@ -17,7 +17,7 @@ final class ClusterTexts {
 
     private ClusterTexts() {}
 
-    /** Returns the failure of a call whose service has no known provider. The message ends with the advice. */
+    /** Returns the failure of a call whose service has no known provider. The message ends with the given advice. */
     static RpcException nobody(
             String service, String source, String tag, Routes routes, LastGood list, long now, String advice) {
         return RpcException.refusal(

@@ -3,7 +3,8 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Values that are measured across all providers of a cluster, ten times per second while there are calls. Thread-safe.
+ * Values computed from all providers of a cluster, ten times per second while there are calls: the median response
+ * time, and whether any provider has passed its slow start. Thread-safe.
  */
 final class Figures {
 

@@ -17,14 +17,14 @@ import tern.rpc.endpoint.Instance;
  * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
  * than 30 s. This also applies if the list has new entries instead, because the client is not connected to them yet.
  *
- * <p>Held providers of an empty list keep their weight. They also keep it for up to 30 s after the list has entries
- * again, until at least half of the providers are listed. Otherwise the first provider that registers again would get
- * all calls. In all other cases, held providers are tried last. Immutable.
+ * <p>If the list is empty, held providers keep their weight. They also keep it for up to 30 s after the list has
+ * entries again, until at least half of the providers are listed. Otherwise the first provider that registers again
+ * would get all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable
  * @param held the providers that the source no longer lists but that stay in use
- * @param heldSinceNanos the start of the current period with held providers
+ * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
  */
 record LastGood(

@@ -18,12 +18,13 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * A threshold for the time since the last answer, as a multiple of the usual response time. If calls are in
-     * flight and the time exceeds the threshold, {@link #judgedCost} treats the time as a response time.
+     * A threshold for the time since the last answer, as a multiple of the usual response time. If calls are in flight
+     * and the time since the last answer exceeds the threshold, {@link #judgedCost} treats this time as a response
+     * time.
      */
     private static final double LONG_WAIT = 3;
 
-    /** The minimum time for which a copy of a call waits for its answer. */
+    /** The minimum time for which a copy of a call, sent as a probe, waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -62,7 +63,7 @@ public final class Node {
 
     private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
     private boolean usableBefore; // This object's lock guards this field and the next three.
-    private long timesAvailable; // The connection's timesAvailable() when look() last found a new connection.
+    private long timesAvailable; // The connection's timesAvailable() at the last reconnect that look() noticed.
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -221,8 +222,9 @@ public final class Node {
     }
 
     /**
-     * Records the end of a copy. An answer after the caller's timeout counts as a failure. Such an answer also shows
-     * that the provider has served the calls that waited before the copy, so the next copy follows soon.
+     * Records the end of a copy of a call that was sent as a probe. An answer after the timeout of the original call
+     * counts as a failure. Such an answer also shows that the provider has served the calls that waited before the
+     * copy, so the next copy follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -294,8 +296,8 @@ public final class Node {
     }
 
     /**
-     * Returns the cost, including calls in flight. The time since the last answer is treated as the response time of
-     * these calls.
+     * Returns the cost (the response time as a multiple of the usual one), including calls in flight. The time since
+     * the last answer is treated as the response time of these calls.
      */
     double expectedCost(long now) {
         return Math.max(cost(now), waited(now));
@@ -310,9 +312,10 @@ public final class Node {
     }
 
     /**
-     * Returns the cost for a comparison with other nodes. It is 1 for a healthy node, because the response times of
-     * healthy nodes vary by chance. Without this rule, a node with more calls would look slower: {@link #cost} rises
-     * with each slow answer, and a node with more calls has more slow answers.
+     * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. It is 1
+     * for a healthy node, because the response times of healthy nodes vary by chance. Without this rule, a node with
+     * more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has more slow
+     * answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
@@ -368,10 +371,9 @@ public final class Node {
     // The following methods are called by Survey, which examines all providers of a cluster several times per second.
 
     /**
-     * Checks whether the node has become usable since the last check. This includes a node whose connection was lost
-     * and opened again since then. A reconnected provider may be a different process, so the node's earlier state is
-     * discarded. If the earlier connection was lost soon after it was opened, and a call on it failed, the loss counts
-     * as a failure.
+     * Checks whether the node has been connected since the last check, or has lost its connection and been connected
+     * again. A reconnected provider may be a different process, so the node's earlier state is discarded. If the
+     * earlier connection was lost soon after it was opened, and a call on it failed, the loss counts as a failure.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
@@ -436,12 +438,12 @@ public final class Node {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
-    /** Returns the pauses between the node's probes. */
+    /** Returns the pauses between the node's probes, which are copies of calls. */
     ProbePauses probes() {
         return probes;
     }
 
-    /** Returns the pauses between the node's trials. */
+    /** Returns the pauses between the node's trials, which are calls of the application. */
     TrialPauses trials() {
         return trials;
     }

@@ -2,7 +2,10 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the events of all of a client's providers, including providers that no longer exist. Thread-safe. */
+/**
+ * Counts the ejections, pings and probes of all of a client's providers, including providers that no longer exist.
+ * Thread-safe.
+ */
 public final class NodeCounts {
 
     private final LongAdder ejections = new LongAdder();

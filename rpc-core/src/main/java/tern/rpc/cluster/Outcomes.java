@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Outcome;
 
-/** Determines from an attempt's failure how the attempt affects the provider's state. */
+/** Determines from the outcome of an attempt how the attempt changes the recorded state of its provider. */
 public final class Outcomes {
 
     private Outcomes() {}

@@ -12,7 +12,7 @@ final class Presence {
     private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    private volatile long usableSinceNanos; // identifies the connection to which the other fields belong
+    private volatile long usableSinceNanos; // when the connection became usable to which the other fields apply
     private volatile boolean served;
     private volatile boolean missing;
     private volatile long untilNanos;

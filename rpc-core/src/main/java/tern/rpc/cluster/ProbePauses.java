@@ -20,13 +20,13 @@ final class ProbePauses {
     /** The minimum pause while a copy is unanswered. A provider may have lost the copy. */
     private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-    /** The usual pause after a slow answer. */
+    /** The mean of the random pause after a slow answer to a copy. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
     /** The pause after a slow answer is this multiple of its duration, if that is longer than {@link #SLOW_NANOS}. */
     private static final int SLOW_TIMES = 4;
 
-    /** The maximum of the usual pauses. */
+    /** The maximum of the mean pauses. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     /** The minimum pause after a failure. */
@@ -64,12 +64,12 @@ final class ProbePauses {
         unanswered.incrementAndGet();
     }
 
-    /** Records that a copy has ended. The caller then records the result with another method. */
+    /** Records that a copy has ended. The caller of this method then records the result with another method. */
     void ended() {
         unanswered.decrementAndGet();
     }
 
-    /** Returns whether the answer to a copy is missing. */
+    /** Returns whether a copy that has been sent has no answer yet. */
     boolean isUnanswered() {
         return unanswered.get() > 0;
     }
@@ -91,15 +91,15 @@ final class ProbePauses {
         pause(Math.max(FAILED_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
-    /** Records an answer that was too late for a caller. */
+    /** Records an answer that arrived after the timeout of the original call. */
     void late(long now) {
         pause(SLOW_NANOS, now);
     }
 
     /**
-     * Starts a pause between half and one and a half of the given time, unless the answer to a copy is missing. The
-     * pauses differ so that the clients do not send their copies at the same time after a recovery. They depend on the
-     * clock instead of random numbers, so that simulations are reproducible.
+     * Starts a pause between half and one and a half of the given time, unless a copy has no answer yet. The pauses
+     * differ so that the clients do not send their copies at the same time after a recovery. They depend on the clock
+     * instead of random numbers, so that simulations are reproducible.
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {

@@ -68,7 +68,7 @@ final class ResponseCost {
 
     /**
      * When a slow answer replaces a longer earlier one, this fraction of the earlier duration is kept as a minimum. A
-     * recovered provider may still be busy with the copies of many clients.
+     * recovered provider may still be busy with the probes (copies of calls) of many clients.
      */
     private static final double REMEMBERED = 0.25;
 
@@ -94,7 +94,7 @@ final class ResponseCost {
     private volatile int goodInARow;
     // The duration of the last slow answer, but at least REMEMBERED times the previous value; 0 if none.
     private volatile long slowNanos;
-    private volatile boolean failing; // True from a failure until a slow answer or the recovery.
+    private volatile boolean failing; // True from a failure until the next slow answer or the recovery of the provider.
     private volatile int relapses;
     private volatile boolean
             recovered; // True if the provider has recovered, and has been neither slow nor failing since.
@@ -227,7 +227,10 @@ final class ResponseCost {
         return 1 + (cost - 1) * kept(now);
     }
 
-    /** Returns {@link #cost}, or 1 if the provider is healthy and its last answer was not very slow. */
+    /**
+     * Returns {@link #cost} for a comparison of providers: 1 if the provider is healthy and its last answer was not
+     * very slow.
+     */
     double judgedCost(long now) {
         double last = cost(now);
         return last > VERY_SLOW || areSlow(now) ? last : 1;

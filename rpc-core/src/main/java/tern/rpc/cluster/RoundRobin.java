@@ -75,9 +75,9 @@ final class RoundRobin implements Balancer {
     }
 
     /**
-     * Returns whether the provider is used in this round. Its credit grows by its weight in each round, and each use
-     * costs the largest weight. The initial credit depends on the index, so that providers with equal weights are not
-     * all skipped in the same round.
+     * Returns whether the provider is used in this round. The provider's counter (stride scheduling) grows by its
+     * weight in each round, and each use subtracts the largest weight. The initial value depends on the index, so that
+     * providers with equal weights are not all skipped in the same round.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

@@ -41,7 +41,8 @@ final class Silence {
     /**
      * @param name the name of the provider in log lines
      * @param log receives a line when a long silence is noticed, and when it ends
-     * @param trials is notified of the end of a silence, if the silence was logged
+     * @param trials the pauses between trials (calls of the application that are sent to a slow or failing provider);
+     *     notified when a silence ends that was logged
      */
     Silence(Supplier<String> name, ChangeLog log, NodeCounts counts, TrialPauses trials, long now) {
         this.name = name;
@@ -68,7 +69,7 @@ final class Silence {
     }
 
     /**
-     * Returns whether the provider is silent. Sends a ping if it is and a ping is due.
+     * Returns whether the provider is silent. If it is, sends a ping unless the last ping was sent a short time ago.
      *
      * @param inFlight the number of calls in flight
      * @param usualNanos the provider's usual response time

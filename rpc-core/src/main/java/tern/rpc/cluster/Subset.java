@@ -53,7 +53,7 @@ final class Subset {
         if (size == 0 || instances.size() <= size) {
             return instances;
         }
-        long[] smallest = new long[size]; // A max-heap of the smallest hashes found so far.
+        long[] smallest = new long[size]; // A max-heap: its root is the largest of the smallest hashes found so far.
         int filled = 0;
         for (Instance instance : instances) {
             long hash = hash(instance);

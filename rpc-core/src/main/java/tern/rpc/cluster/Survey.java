@@ -20,7 +20,7 @@ final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time until the providers are examined again if some connected servers have not sent anything. */
+    /** The time until the providers are examined again if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
@@ -30,8 +30,9 @@ final class Survey {
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The minimum number of calls between two copies while the first copy has no answer. The limit prevents the copies
-     * of many clients from overloading a provider that is ten times slower and usually gets a tenth of the calls.
+     * The minimum number of calls between two copies of calls (probes) to one provider while the first copy has no
+     * answer. The limit prevents the copies of many clients from overloading a provider that is ten times slower and
+     * usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 

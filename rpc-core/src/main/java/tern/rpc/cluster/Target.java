@@ -27,7 +27,7 @@ public final class Target implements Candidate {
     private boolean drains; // Used only while the provider list changes, by one thread at a time.
     private volatile long drainsSinceNanos; // The value is meaningful only while the provider is draining.
     private volatile double relativeWeight = 1; // The provider's weight as a multiple of the mean weight.
-    private volatile long callsAtCopy; // The reference's number of calls when it last sent a copy to the provider.
+    private volatile long callsAtCopy; // The reference's number of calls when it last sent the provider a probe.
 
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, Presence presence) {}
@@ -170,7 +170,10 @@ public final class Target implements Candidate {
         return cost * (1 + node.inFlight() / relativeWeight);
     }
 
-    /** Returns the provider's cost for a comparison with other providers; 1 if the provider is healthy. */
+    /**
+     * Returns the provider's response time as a multiple of the usual one, for a comparison with other providers; 1 if
+     * the provider is healthy.
+     */
     double judgedCost(long nowNanos) {
         return node.judgedCost(nowNanos);
     }

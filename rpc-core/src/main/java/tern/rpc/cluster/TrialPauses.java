@@ -22,27 +22,31 @@ final class TrialPauses {
     /** The minimum pause between two trials of a failing provider. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
-    /** The usual pause after a slow answer, and after a failure of a call that was certainly not executed. */
+    /**
+     * The mean of the random pause after a slow answer, and after a failure of a call that was certainly not executed.
+     */
     private static final long USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
-    /** The pause after a slow answer is this multiple of its duration, if that is longer than the usual pause. */
+    /** The mean pause after a slow answer is this multiple of the answer's duration, if that is longer. */
     private static final int SLOW_TIMES = 30;
 
-    /** The usual pause after a failure. */
+    /** The mean of the random pause after a failure. */
     private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** The maximum of the usual pauses. */
+    /** The maximum of the mean pauses. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** The pause after a good answer. It is short, because the next good answer may end the trials. */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The usual pause after the end of a silence. The provider has probably recovered. */
+    /**
+     * The mean of the random pause after a silent provider has sent data again. The provider has probably recovered.
+     */
     private static final long HEARD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True after a good answer or the end of a silence.
+    private volatile boolean likelyGood; // True after a good answer, or after a silent provider has sent data again.
 
     TrialPauses(long now) {
         this.nextNanos = now;

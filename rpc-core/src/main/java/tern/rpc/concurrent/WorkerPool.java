@@ -108,9 +108,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Submits a task of an admitted call: a message of a stream, or its end. The task is never rejected, even if the
-     * queue is full or the pool is closed. The number of calls in flight limits the number of these tasks. Until the
-     * task has run, it uses capacity like a task accepted by {@link #offer}.
+     * Submits a task of an admitted call: to process a message of a stream, or its end. The task is never rejected,
+     * even if the queue is full or the pool is closed. The number of calls in flight limits the number of these tasks.
+     * Until the task has run, it uses capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();

@@ -188,7 +188,7 @@ public final class Limiter {
     /**
      * Admits or refuses a call. For every admitted call, {@link #leave} or {@link #leaveUnserved} must be called once.
      *
-     * @param share the share of the call's tenant, or null if the transport does not distinguish tenants
+     * @param share counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      * @return the reason for the refusal, or null if the call is admitted
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {

@@ -19,15 +19,16 @@ abstract class CallPermits {
     private final boolean critical; // true if the call may wait for a worker until its deadline
     private final boolean counted; // true if the server's limiter counts the call
 
-    // The place of the call in the method reserve, or null if it has none. Set only before a worker gets the call.
+    // The thread or queue position that the call occupies in the method reserve, or null if it does not use the
+    // reserve. Set only before a worker gets the call.
     private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
     // The worker sets the following fields. They are read after the worker has finished.
     private @Nullable MethodPlace methodPlace; // the permit from the method's limiter; null if the method has no limit
     private int heldMemory; // permits for the decoded request
-    private boolean threadReturned; // true if the worker no longer counts as a thread of the method
-    private boolean returned; // true if the call is counted as a call without a thread
+    private boolean threadReturned; // true if the worker is no longer counted as a thread that runs the method
+    private boolean returned; // true if the call is counted as unfinished after its worker has finished
 
     /**
      * @param critical whether the call belongs to a critical service, and may wait for a worker until its deadline
@@ -47,7 +48,7 @@ abstract class CallPermits {
         spare = spareThread;
     }
 
-    /** Sets the call's place in the method reserve. Called before a worker gets the call. */
+    /** Sets the call's thread or queue position in the method reserve. Called before a worker gets the call. */
     void waitsForReserve(MethodReserve.@Nullable Place place) {
         reserved = place;
     }
@@ -61,7 +62,7 @@ abstract class CallPermits {
         return spare;
     }
 
-    /** Returns whether the call has a place in the method reserve. */
+    /** Returns whether the call has a thread or a queue position in the method reserve. */
     boolean isReserved() {
         return reserved != null;
     }
@@ -121,8 +122,8 @@ abstract class CallPermits {
 
     /**
      * Records, before the answer is sent, that a unary call no longer needs its thread. The caller may send its next
-     * call before the thread has finished this one. The answered call must then no longer count against the caller's
-     * share of the spare threads, or as a call of its method.
+     * call before the thread has finished this one. The answered call must then no longer be counted in the number of
+     * threads that its tenant or its method occupies.
      */
     void methodReturned(MethodHandler method) {
         threadReturns(method);
@@ -147,8 +148,9 @@ abstract class CallPermits {
     // ---- when the worker has finished
 
     /**
-     * Called when the worker of a stream has finished. A stream leaves the server's limiter now, because it may last
-     * for hours and other limits bound its work. For the same reason, it releases the memory of its request.
+     * Called when the worker of a stream has finished. The stream returns its permit to the server's limiter now,
+     * because the stream may last for hours and other limits bound its work. For the same reason, it releases the
+     * memory of its request.
      */
     void streamContinues() {
         leaveServer(false);
@@ -173,7 +175,7 @@ abstract class CallPermits {
     /**
      * Releases the permits of a call that has ended and whose worker has finished.
      *
-     * @param isStream whether {@link #streamContinues} has already released a part of them
+     * @param isStream whether {@link #streamContinues} has already released some of the permits
      * @param workerLeft whether the worker finished before the call ended
      */
     void release(boolean isStream, boolean workerLeft) {

@@ -26,8 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls to methods that hold few threads may use the method reserve, without a permit if necessary.
- * Other calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), without a
+ * permit if necessary. Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 
@@ -62,7 +62,7 @@ final class Dispatcher implements CallHandler {
     /**
      * @param limiter limits the number of admitted calls
      * @param reserve runs the calls to critical services
-     * @param methodReserve runs calls to methods that hold few threads, while all workers are busy; null for none
+     * @param methodReserve runs calls to methods that occupy few threads, while all workers are busy; null for none
      * @param streams run stream callbacks
      * @param streamWaits limits how long stream threads wait for slow readers
      */
@@ -143,7 +143,7 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /** Returns whether a call that the limiter refuses may use the method reserve. */
+    /** Returns whether a call that the limiter refuses may run on a thread of the method reserve. */
     private boolean entersWithoutPermit(ServerCall call) {
         try {
             return methodReserve != null && !workers.hasRoom() && methodReserve.enterWithoutPermit(call);
@@ -350,8 +350,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns whether calls wait because all threads are busy. If calls waited even though a thread was idle, the
-     * process was probably paused.
+     * Returns whether calls wait because all regular threads, or all spare threads, are busy. If calls waited even
+     * though a thread was idle, the process was probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

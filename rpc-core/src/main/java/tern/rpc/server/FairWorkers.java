@@ -56,8 +56,8 @@ final class FairWorkers {
     private static final int FEW = 4;
 
     /**
-     * The maximum number of threads that a tenant may hold, as a multiple of the free threads. This limit applies only
-     * while {@link #pressed} is true.
+     * The maximum number of threads that the calls of one tenant may occupy, as a multiple of the free threads. This
+     * limit applies only while {@link #pressed} is true.
      */
     private static final int PRESSED_PART = 2;
 
@@ -71,8 +71,8 @@ final class FairWorkers {
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;
-    // True while calls wait too long for a thread or find the queue full. Tenants that hold many threads then get no
-    // further threads.
+    // True while calls wait too long for a thread or find the queue full. Tenants whose calls occupy many threads then
+    // get no further threads.
     private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
@@ -83,7 +83,8 @@ final class FairWorkers {
 
     /**
      * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
-     * @param methodReserve runs calls that get no spare thread, if their methods hold few threads; null for none
+     * @param methodReserve the reserve of threads for methods that occupy few threads; runs calls to such methods that
+     *     get no spare thread; null for none
      * @param limiter the limiter that counts the calls from the tenants
      */
     FairWorkers(
@@ -112,7 +113,7 @@ final class FairWorkers {
     /**
      * Passes a call to a worker.
      *
-     * @param share the share of the call's tenant, which already includes the call, or null if the transport does not
+     * @param share counts the admitted calls of the call's tenant, including this call; null if the transport does not
      *     distinguish tenants
      * @return the reason for the refusal, or null if a worker will run the call
      */
@@ -308,7 +309,7 @@ final class FairWorkers {
     /**
      * Records that a call waited too long for a thread or found the queue full.
      *
-     * @param share the share of the call's tenant, or null if the transport does not distinguish tenants
+     * @param share counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      */
     void waitedInVain(@Nullable Share share) {
         vain = share;
@@ -336,9 +337,7 @@ final class FairWorkers {
         return workers.hasRoom();
     }
 
-    /**
-     * Returns the number of calls that run on regular threads, on spare threads, and on threads of the method reserve.
-     */
+    /** Returns the number of running calls on all threads: regular threads, spare threads, and the method reserve. */
     int active() {
         int active = workers.active();
         if (spare != null) {

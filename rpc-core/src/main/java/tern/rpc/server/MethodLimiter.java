@@ -7,10 +7,11 @@ import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
 /**
- * Limits the running calls to one method, and divides the places among tenants. While only one tenant calls the method,
- * it may use all places. When a call from a tenant with less than an equal share is refused, tenants with an equal
- * share or more get no further places for one second. When these tenants return places, the refused tenant can take
- * them. Thread-safe. A race may cause a single call to be wrongly accepted or refused.
+ * Limits the running calls to one method, and divides the permitted number of calls among tenants. While only one
+ * tenant calls the method, it may make all of these calls. When a call from a tenant with less than an equal share of
+ * the running calls is refused, tenants with an equal share or more may start no further calls for one second. When
+ * calls of these tenants end, the refused tenant can make its calls. Thread-safe. A race may cause a single call to be
+ * wrongly accepted or refused.
  */
 final class MethodLimiter {
 
@@ -18,10 +19,10 @@ final class MethodLimiter {
 
     private final Limiter limiter;
 
-    /** The number of places that each tenant holds. */
+    /** The number of running calls that each tenant has. */
     private final CallCounts<Share> held = new CallCounts<>();
 
-    // the last tenant that was refused while it held less than an equal share
+    // the last tenant that was refused although it had less than an equal share
     private volatile @Nullable Need need;
 
     private record Need(Share tenant, long untilNanos) {}
@@ -31,11 +32,10 @@ final class MethodLimiter {
     }
 
     /**
-     * Admits a call to the method if a place is free.
+     * Admits a call to the method if fewer calls than the limit are running.
      *
-     * @param tenant the share of the call's tenant in the server's limiter, or null if the transport does not
-     *     distinguish tenants
-     * @return the place, or null if the call is refused
+     * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
+     * @return the call's permit, or null if the call is refused
      */
     @Nullable
     MethodPlace enter(@Nullable Share tenant, long now) {
@@ -62,7 +62,7 @@ final class MethodLimiter {
                 && hasEqualShare(tenant, other.tenant);
     }
 
-    /** @param other another tenant to count, even if it holds no place; may be null */
+    /** @param other another tenant to count, even if it has no running call; may be null */
     private boolean hasEqualShare(Share tenant, @Nullable Share other) {
         int tenants = held.keys();
         if (!held.hasAny(tenant)) {
@@ -107,7 +107,7 @@ final class MethodLimiter {
         return limiter.describe(property);
     }
 
-    /** Replaces the limit. Running calls keep their places. */
+    /** Replaces the limit. Running calls keep their permits. */
     void change(Limit next, long now) {
         limiter.change(next, now);
     }

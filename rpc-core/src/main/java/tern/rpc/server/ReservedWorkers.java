@@ -7,7 +7,8 @@ import tern.rpc.limit.Share;
 
 /**
  * The workers for critical services, divided among tenants ({@link TenantPlaces}). Calls to critical services need no
- * permit and often no token, so one tenant could otherwise occupy all of these workers and their queue. Thread-safe.
+ * permit from the server's limiter and often no token, so one tenant could otherwise occupy all of these workers and
+ * their queue. Thread-safe.
  */
 final class ReservedWorkers {
 
@@ -22,7 +23,7 @@ final class ReservedWorkers {
     /**
      * Passes a call to a worker.
      *
-     * @param tenant the share of the call's tenant, or null if the transport does not distinguish tenants
+     * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
      * @return the reason for the refusal, or null if the call is admitted
      */
     @Nullable

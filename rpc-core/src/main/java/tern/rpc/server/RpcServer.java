@@ -173,7 +173,10 @@ public final class RpcServer implements AutoCloseable {
         return exports;
     }
 
-    /** Returns the regular threads that run methods, without the spare and reserved ones. */
+    /**
+     * Returns the regular worker threads, without the spare threads and the threads reserved for some methods and
+     * services.
+     */
     public WorkerPool workers() {
         return pools.workers();
     }
@@ -202,7 +205,7 @@ public final class RpcServer implements AutoCloseable {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
 
-    /** Returns the callers and their numbers of calls, in descending order of the number. */
+    /** Returns the callers and how many calls each of them has made, in descending order of the number. */
     public List<Callers.Caller> callers() {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
@@ -307,11 +310,12 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Sets how many calls run concurrently and how many may wait. The server adds further threads to this number.
-         * While all regular threads are busy, spare threads serve tenants that hold few threads. There is one spare
-         * thread for every four regular threads, but at least four. There are never more spare threads than regular
-         * threads, and none if there is only one regular thread. One thread for every eight regular threads serves
-         * methods that hold few threads. One thread for every twenty, but at least one, serves critical services.
-         * Stream callbacks run on a separate pool of the same size. All threads are created when needed.
+         * While all regular threads are busy, spare threads serve tenants (callers) whose calls occupy few threads.
+         * There is one spare thread for every four regular threads, but at least four. There are never more spare
+         * threads than regular threads, and none if there is only one regular thread. One thread for every eight
+         * regular threads is reserved for methods whose calls occupy few threads. One thread for every twenty, but at
+         * least one, serves critical services. Stream callbacks run on a separate pool of the same size. All threads
+         * are created when needed.
          *
          * @param threads the number of threads, at least 1; 200 by default
          * @param queueCapacity the number of calls that may wait, at least 0; 400 by default

@@ -44,7 +44,10 @@ final class ServerPools implements AutoCloseable {
         return workers;
     }
 
-    /** Returns the pool for tenants that hold few threads while all workers are busy; null if there is no such pool. */
+    /**
+     * Returns the spare threads. While all workers are busy, they run calls of tenants whose calls occupy few threads.
+     * Null if there are no spare threads.
+     */
     @Nullable
     WorkerPool spare() {
         return spare;
@@ -55,7 +58,10 @@ final class ServerPools implements AutoCloseable {
         return reserve;
     }
 
-    /** Returns the threads for methods that hold few threads while all workers are busy; null if there are none. */
+    /**
+     * Returns the method reserve. While all workers are busy, its threads run calls to methods that occupy few threads.
+     * Null if there is no reserve.
+     */
     @Nullable
     WorkerPool methodReserve() {
         return methodReserve;
@@ -66,7 +72,10 @@ final class ServerPools implements AutoCloseable {
         return callbacks;
     }
 
-    /** Returns the pool that runs stream callbacks for tenants that hold few threads; null if there is no such pool. */
+    /**
+     * Returns the spare threads that run stream callbacks of tenants whose callbacks occupy few threads; null if there
+     * are none.
+     */
     @Nullable
     WorkerPool spareCallbacks() {
         return spareCallbacks;

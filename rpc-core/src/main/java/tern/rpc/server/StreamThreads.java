@@ -24,7 +24,7 @@ final class StreamThreads {
     /**
      * Returns the executor for the stream callbacks of a tenant.
      *
-     * @param share the tenant's share, or null if the transport does not distinguish tenants
+     * @param share counts the calls of the tenant; null if the transport does not distinguish tenants
      */
     Executor of(@Nullable Share share) {
         return share == null ? threads::executeAdmitted : task -> execute(task, share);

@@ -18,7 +18,9 @@ final class TenantPlaces {
         this.pool = pool;
     }
 
-    /** @param tenant the share of the call's tenant, or null if the transport does not distinguish tenants */
+    /**
+     * @param tenant counts the admitted calls of the call's tenant; null if the transport does not distinguish tenants
+     */
     boolean hasRoomFor(@Nullable Share tenant) {
         return tenant == null || calls.of(tenant) < pool.maxAdmitted() - pool.admitted();
     }

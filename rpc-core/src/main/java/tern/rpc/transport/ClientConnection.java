@@ -59,7 +59,7 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
-     * Returns whether the server has sent anything on this connection, or true if this is unknown. A server that has
+     * Returns whether the server has sent any bytes on this connection, or true if this is unknown. A server that has
      * accepted the connection but has sent nothing may be frozen.
      */
     default boolean wasHeard() {

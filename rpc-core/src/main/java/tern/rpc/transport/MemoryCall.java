@@ -56,7 +56,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
      * @param arguments the encoded arguments; empty if the call takes a stream of requests
-     * @param share counts the connection's admitted calls
+     * @param share counts the admitted calls of the client's connection, for the server's limiter
      * @param unread counts the bytes of received messages that have been neither decoded nor discarded
      */
     MemoryCall(

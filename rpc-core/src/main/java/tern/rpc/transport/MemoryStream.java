@@ -184,8 +184,8 @@ final class MemoryStream implements ClientStream {
                     message.discard();
                 } else if (told != null && credit.get() > 0 && allowedBytes.get() > 0) {
                     credit.decrementAndGet();
-                    // The size is subtracted before the receiver gets the message, because the receiver may renew the
-                    // allowance.
+                    // The size is subtracted before the receiver gets the message, because the receiver may then permit
+                    // further bytes.
                     allowedBytes.addAndGet(-message.bytes());
                     told.message(message);
                 } else {

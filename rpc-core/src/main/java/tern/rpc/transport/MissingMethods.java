@@ -47,7 +47,10 @@ public final class MissingMethods {
         return refusal(service, name, RANKED);
     }
 
-    /** @param ranked limits the rate of refusals for which names are compared */
+    /**
+     * @param ranked limits the rate of refusals for which the names of the service's methods are compared with the
+     *     called name
+     */
     static RpcException refusal(ServiceDescriptor service, String name, Pace ranked) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,

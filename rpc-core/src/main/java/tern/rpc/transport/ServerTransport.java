@@ -71,8 +71,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * Returns the number of streams that have been ready to send but have made no progress for 10 s. A value above zero
-     * indicates a bug in Tern.
+     * Returns the number of streams that could send data but have sent none for 10 s. A value above zero indicates a
+     * bug in Tern.
      */
     default long stalledStreams() {
         return 0;

@@ -8,9 +8,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Breaks the time of one call down into parts that add up to the total. The times of ledger phases and named operations
- * are measured exactly. The remaining time, called the call's own time, is divided in proportion to samples of the
- * call's thread.
+ * Breaks the time of one call down into parts (activities and waits) that add up to the total. The times of the phases
+ * in the call's ledger and of named operations are measured exactly. The remaining time, called the call's own time, is
+ * divided in proportion to samples of the call's thread.
  */
 final class Account {
 

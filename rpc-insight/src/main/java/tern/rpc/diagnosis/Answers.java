@@ -6,8 +6,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * When calls last ended without a failure. The databases and Redis servers that these calls used were answering at that
- * time.
+ * The times at which calls last ended without a failure. The databases and Redis servers that these calls used were
+ * answering at that time.
  *
  * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind
  * @param byMethod for each method, the end of the last such call to it

@@ -28,8 +28,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the store of this kind that a running call waits for. For an ended call, returns the store
-     * that the call waited for longest. Returns an empty string if the name is unknown.
+     * Returns the name of the data source or Redis server (store) that a running call waits for. For an ended call,
+     * returns the store that the call waited for longest. Returns an empty string if the name is unknown.
      */
     String awaitedBy(EndedCall call, Kind kind) {
         CallLedger ledger = call.ledger();
@@ -62,7 +62,7 @@ final class AwaitedStores {
         return store.equals(name) || !isKnown(store);
     }
 
-    /** Returns the verdicts on the pools of the store with this name. */
+    /** Returns the reasons why calls wait for connections to the store with this name. */
     List<PoolVerdict> poolsOf(Kind kind, String name) {
         PoolKind wanted = kind == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
         return pools.values().stream()

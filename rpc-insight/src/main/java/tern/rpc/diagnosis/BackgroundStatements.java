@@ -6,7 +6,7 @@ import tern.rpc.pool.Holders.Holder;
 /** Finds statements that run outside of calls and may load the database that calls use. */
 final class BackgroundStatements {
 
-    /** Work outside of calls may load the database if it has used its connection for at least this time. */
+    /** A thread that serves no call may load the database if it has used its connection for at least this time. */
     private static final long LONG_USE_NANOS = 1_000_000_000L;
 
     private BackgroundStatements() {}

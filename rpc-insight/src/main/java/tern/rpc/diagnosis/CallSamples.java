@@ -70,7 +70,7 @@ final class CallSamples {
         return byMethod.getOrDefault(method, NONE);
     }
 
-    /** Returns the number of samples in which a thread spent time on this part. */
+    /** Returns the number of samples in which a thread did what this part stands for: its activity or its wait. */
     int looks(Part part) {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -265,8 +265,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the methods in which threads spent time on this part, and the methods that called them, for example
-     * {@code Stock.take}. Only methods of the application are returned.
+     * Returns the application's methods that threads were found in during this activity or wait, and the methods that
+     * called them, for example {@code Stock.take}.
      */
     private Set<String> innermostMethodsOf(Part part) {
         Set<String> methods = new HashSet<>();
@@ -279,7 +279,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether a call runs an operation of this kind between two of these waits. The operation must run in a
+     * Returns whether a call runs an operation of this kind between two of the given waits. The operation must run in a
      * method that waits, in the caller of such a method, or in code that one of them calls.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
@@ -380,14 +380,17 @@ final class CallSamples {
     }
 
     /**
-     * Returns the activity of the likely holders of the lock, permit or pooled object that calls wait for; null if
-     * unknown.
+     * Returns the activity of the calls that likely hold the lock, permit or pooled object for which other calls wait;
+     * null if unknown.
      */
     LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
         return LikelyHolders.of(wait, all());
     }
 
-    /** Returns the source line where the likely holders were found most often in this activity; null if unknown. */
+    /**
+     * Returns the source line where the calls that likely hold the lock, permit or object were found most often in this
+     * activity; null if unknown.
+     */
     @Nullable
     StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
         return most(LikelyHolders.holders(wait, all()), sample -> activity.isIn(sample) ? sample.line() : null);

@@ -8,13 +8,13 @@ import tern.rpc.RunningCall;
 /**
  * A thread that works on a running call.
  *
- * @param work the ledger of the call, or of the part of the call that this thread runs
+ * @param work the ledger of the call or, if this thread does only some of the call's work, the ledger of this work
  */
 record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
 
     /**
-     * Returns the call's own thread. If the call continues without a thread, returns the threads that run its parts,
-     * such as a thread that writes a long answer. Returns an empty list if no thread works on the call.
+     * Returns the call's own thread. If the call continues without its own thread, returns the other threads that work
+     * for it, such as a thread that writes a long answer. Returns an empty list if no thread works on the call.
      */
     static List<CallThread> of(RunningCall call) {
         if (call.phase() == Phase.QUEUE) {
@@ -33,7 +33,7 @@ record CallThread(RunningCall call, CallLedger work, long id, Phase phase) {
     }
 
     /**
-     * Returns whether the thread still works on the call. A thread that ran only a part of the call does other work
+     * Returns whether the thread still works on the call. A thread that does only some of a call's work does other work
      * afterwards.
      */
     boolean isWorking() {

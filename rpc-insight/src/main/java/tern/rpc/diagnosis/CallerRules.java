@@ -32,8 +32,9 @@ final class CallerRules {
 
     /**
      * Attributes the extra time of operations and waits to a burst of calls, if the number of calls is several times
-     * the usual number. A part that takes most of the time remains the cause, unless the burst is large. If one method
-     * is called several times as often as usual, only the extra time at shared resources is attributed to its callers.
+     * the usual number. An activity or wait that takes most of the time remains the cause, unless the burst is large.
+     * If one method is called several times as often as usual, only the extra time at shared resources is attributed to
+     * its callers.
      */
     void apply() {
         double usually = evidence.usual().figure("calls");
@@ -63,7 +64,7 @@ final class CallerRules {
                 || part.kind() == Kind.UNEXPLAINED;
     }
 
-    /** Returns whether this part is a wait for a shared resource that too many calls use. */
+    /** Returns whether this part of the calls' time is a wait for a shared resource that too many calls use. */
     private boolean isShared(Part part) {
         return switch (part.kind()) {
             case RUN_QUEUE ->

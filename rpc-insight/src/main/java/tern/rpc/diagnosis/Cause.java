@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as in
  *     {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
- * @param acquitted other possible causes that are ruled out, with the reasons
+ * @param acquitted other possible causes that the evidence rules out, each with the reason
  */
 public record Cause(
         String kind,

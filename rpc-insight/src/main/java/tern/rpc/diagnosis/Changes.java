@@ -27,7 +27,7 @@ final class Changes {
 
     private static final int MAX_METHODS = 2;
 
-    /** A method is considered new if the time since its first call is at most this long. */
+    /** A method is reported as new if it was first called at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
     /** Methods that are first called within this time after the application's first call are not reported as new. */

@@ -73,7 +73,7 @@ final class ClassInitializers {
         return awaited;
     }
 
-    /** Returns the threads that seem to run but have not moved from the line of their last sample. */
+    /** Returns the threads that seem to run but are still at the same source line as in their last sample. */
     private List<ThreadLook> standing(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = new ArrayList<>();
         for (ThreadLook thread : sampled) {

@@ -6,7 +6,10 @@ import java.lang.management.MemoryUsage;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Reads how full the memory for compiled code is. If it is full, the JVM stops compiling, and interprets new code. */
+/**
+ * Reads how full the JVM's memory for compiled code is. If this memory is full, the JVM stops compiling, and interprets
+ * new code.
+ */
 final class CodeCache {
 
     /** The memory is considered full if at least this share of it is used. The JVM needs some free memory to compile. */

@@ -30,10 +30,13 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** The reason that ZGC reports for a cycle if threads wait until it has freed memory for their new objects. */
     static final String STALL = "Allocation Stall";
 
-    /** Stalls are not reported as the main cause of collections if their total time is shorter than this. */
+    /**
+     * Allocation stalls (waits of threads for free memory) are not reported as the main trigger of collections if they
+     * take less time than this in total.
+     */
     private static final long MIN_STALL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** A pause of the application threads, or a cycle during which they run. */
+    /** A collection: a pause of the application threads, or a concurrent cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
          * Returns the part of this collection's time that lies within the period; negative if the collection is outside

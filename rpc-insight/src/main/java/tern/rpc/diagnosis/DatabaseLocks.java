@@ -61,8 +61,8 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the statements that are slow for the same reason as this statement, including the statement itself.
-     * Returns an empty set if no statements are slow together.
+     * Returns the statements that are slow for the same reason as this statement, including this statement. Returns an
+     * empty set if no other statement is slow for the same reason.
      */
     Set<String> slowWith(String statement) {
         Set<String> locked = lockedWith(statement);

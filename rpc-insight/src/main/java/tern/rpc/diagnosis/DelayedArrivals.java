@@ -6,9 +6,9 @@ import java.util.List;
 import tern.rpc.diagnosis.HiccupMeter.Stop;
 
 /**
- * Estimates the calls that arrived while the whole process was paused. The process measures a call from the moment when
- * it reads the request, so its measured time does not include the wait in the socket during the pause. The caller's
- * measured time does.
+ * Estimates how many calls arrived while the whole process was paused, and how long they waited. The process measures a
+ * call from the moment when it reads the request, so its measured time does not include the wait in the socket during
+ * the pause. The caller's measured time does.
  */
 final class DelayedArrivals {
 

@@ -41,7 +41,7 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The calls that ended within this time may explain why a circuit breaker is open. */
+    /** Late or failed calls that ended at most this long ago may explain why a circuit breaker is open. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;
@@ -55,7 +55,7 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
-    /** A diagnosis is reported as old if no second of observation has completed for this long. */
+    /** A diagnosis is reported as old if the calls have not been checked for this long. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
@@ -90,7 +90,7 @@ public final class Diagnostician {
     private final Deque<Second> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
     private long sinceNanos; // used only by the watching thread
-    private volatile long watchedNanos; // when the last second of observation was complete
+    private volatile long watchedNanos; // when the calls were last checked
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** The parts of the application that the diagnosis can observe. */
@@ -239,7 +239,10 @@ public final class Diagnostician {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Completes a second of observation: decides whether calls miss the latency target, and diagnoses a miss. */
+    /**
+     * Called once a second: decides from the calls of the last second whether calls miss the latency target, and
+     * diagnoses a miss.
+     */
     public void second() {
         observe();
         watchedNanos = clock.nanoTime();
@@ -358,8 +361,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the number of calls since the given time that missed the latency target but do not count as bad. These
-     * calls were no slower than usual for their method, or were late only because of their callers.
+     * Returns the number of calls since the given time that missed the latency target but are not counted as late.
+     * These calls were no slower than usual for their method, or were late only because of their callers.
      */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(this::isExcused).count();
@@ -416,7 +419,7 @@ public final class Diagnostician {
             bad = learner.withoutSlowMethods(bad);
         }
         if (bad.isEmpty() && counts.refused() == 0) {
-            return; // The last diagnosis remains valid until there is new evidence.
+            return; // Without new evidence, the last diagnosis stays published.
         }
         Evidence evidence = new Evidence(
                 targetNanos,

@@ -10,7 +10,10 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class EventLoops {
 
-    /** The kinds of waits that code can avoid with a non-blocking client, or by running on another thread. */
+    /**
+     * The kinds of waits that do not block an event loop if the code uses a non-blocking client or runs on another
+     * thread.
+     */
     private static final Set<Kind> BLOCKING = EnumSet.of(
             Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.POOL);
 

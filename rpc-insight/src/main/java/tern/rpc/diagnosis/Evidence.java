@@ -10,7 +10,7 @@ import tern.rpc.pool.LoggingMode;
  *
  * @param targetNanos the latency target
  * @param seconds the length of the observed period
- * @param missedNanos the time since calls began to miss the target
+ * @param missedNanos the time since calls began to miss the latency target
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
@@ -21,7 +21,7 @@ import tern.rpc.pool.LoggingMode;
  * @param trace the most recent calls in order of arrival, for a replay
  * @param calls the call counts in the observed period
  * @param refused the number of refused calls by reason
- * @param answers when calls last got an answer
+ * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
  * @param rates how often each method is called
  */
 record Evidence(

@@ -29,8 +29,8 @@ final class Excess {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * Removing a cause is assumed to prevent a call's failure if at least this share of the failed part's time is
-     * attributed to the cause.
+     * A failed call is assumed to succeed without a cause if at least this share of the time that was added for its
+     * failure is attributed to the cause.
      */
     private static final double HALF = 0.5;
 
@@ -50,7 +50,10 @@ final class Excess {
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /** The parts to which the calls' failures are attributed. Exceptions are read once, because that takes long. */
+    /**
+     * For each failed call, the part of its time (activity or wait) to which its failure is attributed. The exceptions
+     * are examined only once, because that takes long.
+     */
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
     private final Map<EndedCall, Optional<Part>> timeOuts = new IdentityHashMap<>();
@@ -238,9 +241,7 @@ final class Excess {
         return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
     }
 
-    /**
-     * Replaces the names of pool waits with the names of the pools, because a failed wait may have only a general name.
-     */
+    /** Names each wait for a pool after its pool, because a wait that failed may have only a general name. */
     private Times named(Times times) {
         Times named = new Times();
         for (Part part : times.longestFirst()) {
@@ -296,8 +297,8 @@ final class Excess {
     }
 
     /**
-     * Returns whether most of the time of this part was added because of failures, such as timeouts. The part then did
-     * not become slower.
+     * Returns whether most of this part's time was added for failures, such as timeouts, and was not measured. The
+     * activity or wait itself then did not become slower.
      */
     boolean isMostlyFailure(Part part) {
         double nanos = times.sum(Operations.only(part));
@@ -311,8 +312,8 @@ final class Excess {
 
     /** Like {@link #good}, without the calls that started before calls began to miss the target. */
     List<EndedCall> goodDuringMiss() {
-        // One of the late calls has just ended or is still running, so the latest end of a late call is close to the
-        // current time.
+        // The latest end of a late call is used as the current time, because at least one late call has just ended or
+        // is still running.
         long now =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).max().orElse(0);
         return good().stream()

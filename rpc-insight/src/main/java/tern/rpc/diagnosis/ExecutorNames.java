@@ -1,6 +1,9 @@
 package tern.rpc.diagnosis;
 
-/** The names of executors' pools and of their threads. They differ for a few executors that applications do not name. */
+/**
+ * The names of executors in pool snapshots, and the names of their threads. The two names differ only for a few
+ * executors that applications do not name.
+ */
 final class ExecutorNames {
 
     /**

@@ -18,8 +18,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes the cause of a miss while the heap is exhausted. Every allocation may then take seconds or fail. Therefore
- * this class reads only one counter per running call and a few stacks. Not thread-safe.
+ * Finds the cause of missed latency targets while the heap is exhausted. Every allocation may then take seconds or
+ * fail. Therefore this class reads only one counter per running call and a few stacks. Not thread-safe.
  */
 final class ExhaustedHeap {
 

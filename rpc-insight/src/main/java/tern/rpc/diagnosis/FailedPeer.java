@@ -23,7 +23,10 @@ final class FailedPeer {
             "RedisConnectionFailureException",
             "PoolException");
 
-    /** URLs in the messages of these exceptions are ignored, because the messages may contain the body of an answer. */
+    /**
+     * The exceptions of HTTP clients whose messages may contain the body of an answer. URLs in these messages are
+     * ignored.
+     */
     private static final Set<String> REST = Set.of("RestClientException");
 
     private static final Set<String> HTTP =

@@ -83,8 +83,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the part that represents the call's failure. Returns null for a failure that is better explained by the
-     * call's time, such as a timeout.
+     * Returns the part of the call's time that represents its failure. Returns null for a failure that is better
+     * explained by how the call spent its time, such as a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();

@@ -17,7 +17,7 @@ final class ForkedWork {
     /** At least this many late calls must run items themselves. */
     private static final int MIN_CALLS = 3;
 
-    /** The kinds of parts that an item may consist of. */
+    /** The kinds of activities and waits that the work on one item may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 

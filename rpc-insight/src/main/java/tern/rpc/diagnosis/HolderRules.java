@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class HolderRules {
 
-    /** The kinds of work that depend on something outside of the application's code. */
+    /** The kinds of work whose duration depends on something outside of the application's code. */
     private static final Set<Kind> OUTSIDE =
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
@@ -96,8 +96,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns the operation that the owners run, if the part is a wait for a lock, a permit or an object of a pool.
-     * Returns null for other parts, or if the owners run no operation.
+     * If the part is a wait for a lock, a permit or an object of a pool, returns the operation that the threads run
+     * that hold the lock, permit or object. Returns null for other parts, or if these threads run no operation.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
@@ -131,8 +131,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns the activity of the likely holders of a lock, permit or pooled object that calls wait for. Returns null
-     * if the part is not such a wait, or if the activity is unknown.
+     * If the part is a wait for a lock, permit or pooled object, returns the activity of the calls that likely hold it.
+     * Returns null if the part is not such a wait, or if the activity is unknown.
      */
     static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
         boolean isLock = part.kind() == Kind.LOCK

@@ -13,12 +13,15 @@ import tern.rpc.diagnosis.Cause.Where;
 final class JvmPauses {
 
     /**
-     * An operation explains the pauses if it takes at least this share of the time of all operations. The operations of
-     * the diagnosis itself are counted separately.
+     * An operation of the JVM explains the pauses if it takes at least this share of the time of all such operations.
+     * Operations that the diagnosis itself requests are counted separately.
      */
     private static final double HALF = 0.5;
 
-    /** Operations shorter than this do not explain a pause, because such short pauses are not measured. */
+    /**
+     * Operations of the JVM that are shorter than this do not explain a pause, because such short pauses are not
+     * measured.
+     */
     static final double MIN_NANOS = 20e6;
 
     private final Evidence evidence;
@@ -47,7 +50,7 @@ final class JvmPauses {
         operations.forEach((name, nanos) ->
                 facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
-        // An operation of the diagnosis itself must not hide another operation that is almost as long.
+        // A JVM operation that the diagnosis itself requested must not hide another operation that is almost as long.
         if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * Math.max(own, others))) {
             return late(code, facts);
         }

@@ -10,21 +10,27 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Learns what is usual from seconds in which calls meet the latency target. Not thread-safe: only the watching thread
- * uses it.
+ * Updates the usual values, such as the usual time of each method, in each second in which calls meet the latency
+ * target. Not thread-safe: only the watching thread uses it.
  */
 final class Learner {
 
-    /** The usual 99th percentile is learned only after more than this many healthy seconds since the last miss. */
+    /**
+     * The usual 99th percentile is updated only after more than this many seconds since the last miss of the latency
+     * target.
+     */
     private static final int PERCENTILE_SECONDS = 60;
 
-    /** The usual times of slow methods are learned only while these methods receive at most this share of all calls. */
+    /**
+     * The usual times of methods that have never met the target are learned only while these methods receive at most
+     * this share of all calls.
+     */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The prefix of the figure names for the number of tasks that executors start per second. */
+    /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
     static final String TASKS = "tasks ";
 
-    /** The prefix of the figure names for the number of tasks that wait for executors. */
+    /** The prefix of the name under which the usual number of tasks that wait for an executor is stored. */
     static final String QUEUE = "queue ";
 
     private final RpcMeters meters;
@@ -33,7 +39,7 @@ final class Learner {
     private final LimitedCallers limited;
     private final CallRecords records;
     private double usualP99 = -1;
-    private int healthySeconds = PERCENTILE_SECONDS; // healthy seconds since the last miss
+    private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
     Learner(RpcMeters meters, Usual usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
         this.meters = meters;
@@ -78,7 +84,8 @@ final class Learner {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
             if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
-                // A queue that grows in the first seconds of a miss must not become the usual queue.
+                // The queue grows in the first seconds of a miss, before the miss is detected; this length must not
+                // become usual.
                 usual.learn(QUEUE + name, Math.min(pool.waiting(), 2 * Math.max(1, usual.figure(QUEUE + name))));
                 usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
@@ -99,8 +106,8 @@ final class Learner {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
-     * Learns them only from a second in which no other calls were late. Without this, an application that calls such
-     * methods from its start would never have usual times, and the diagnosis would report a miss forever.
+     * Learns them only from a second in which no other calls were late. If they were not learned, an application that
+     * calls such methods from its start would never have usual times, and the diagnosis would report a miss forever.
      *
      * @param isWarm whether the warm-up has ended
      */

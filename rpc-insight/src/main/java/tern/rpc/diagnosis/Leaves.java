@@ -7,20 +7,23 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom to its cause. This
- * class then remembers the part in which the time was measured. Not thread-safe.
+ * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom, such as a wait for
+ * a pool, to its cause. This class stores the activity or wait in which the moved time was measured. Not thread-safe.
  */
 final class Leaves {
 
     /** The prefix of most symptom texts. */
     static final String WAIT_FOR = "calls wait for ";
 
-    /** A part is a main cause of a symptom if it takes at least this share of the time of all causes of the symptom. */
+    /**
+     * An activity or wait is a main cause of a symptom if it takes at least this share of the time of all causes of the
+     * symptom.
+     */
     private static final double MAIN = 0.2;
 
     private final Times now = new Times();
 
-    // For each cause, the measured parts that its time comes from.
+    // For each cause, the activities and waits in which its time was measured.
     private final Map<Part, Times> origins = new HashMap<>();
     private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
     private final double leastSymptomNanos;

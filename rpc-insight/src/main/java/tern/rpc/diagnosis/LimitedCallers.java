@@ -33,10 +33,11 @@ final class LimitedCallers {
     private final Deque<Long> served = new ArrayDeque<>(); // one element per second
     private long seen; // the number of answers with status 429 up to the previous second
     private long ignored; // answers with status 429 that do not count
-    private int limitedSeconds; // number of successive seconds with status 429, up to now
+    private int limitedSeconds; // the number of consecutive seconds with status 429, including the last one
 
     /**
-     * Returns a copy of the second, without the answers with status 429 that do not count as bad calls.
+     * Returns a copy of the counters at the end of a second, without the answers with status 429 that do not count as
+     * bad calls.
      *
      * @param before the result of this method for the previous second; null for the first second
      * @param usualPerSecond the usual number of served calls per second; negative if unknown

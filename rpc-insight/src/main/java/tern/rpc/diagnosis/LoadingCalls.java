@@ -26,7 +26,7 @@ final class LoadingCalls {
      */
     private static final double HALF = 0.5;
 
-    /** Smaller shares are ignored. */
+    /** An activity of the loading calls is ignored if it takes less than this share of their time. */
     private static final double LITTLE = 0.1;
 
     private final Excess excess;

@@ -97,7 +97,7 @@ final class LocalRefusals {
         return known != null && type.getName().startsWith(known.prefix) ? known.limiter : null;
     }
 
-    /** Returns the limiter that this part represents; null if the part represents something else. */
+    /** Returns the kind of limiter whose refusals this part represents; null if the part represents something else. */
     static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {
             if (part.kind() == Kind.LIMIT && part.name().startsWith(limiter.shown)) {

@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.LoggingMode;
 
-/** Describes slow log appenders, and calls that write many log lines. */
+/** Describes, as causes, slow log appenders and calls that write many log lines. */
 final class LogText {
 
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Attributes waits for other processes to application code that occupies the threads for their answers. While such code
- * occupies the event loop of a connection, an answer that has arrived is not read. Without this class, the cause would
- * be a slow peer, or asynchronous work of unknown threads.
+ * Attributes waits for other processes to application code that occupies the threads that read the answers of these
+ * processes. While such code occupies the event loop of a connection, an answer that has arrived is not read. Without
+ * this class, the diagnosis would name a slow peer, or asynchronous work of unknown threads.
  */
 final class LoopRules {
 
@@ -17,8 +17,8 @@ final class LoopRules {
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Like {@link #OCCUPIED}, for waits for a known peer, which may be slow itself. Many event loops usually compute for
-     * half of their time.
+     * Like {@link #OCCUPIED}, for waits for a known peer. The value is higher, because the peer may be slow itself, and
+     * many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 

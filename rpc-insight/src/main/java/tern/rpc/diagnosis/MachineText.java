@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Describes causes related to processors, to memory and to code that uses processor time. */
+/** Describes causes that concern processors, memory, and code that uses processor time. */
 final class MachineText {
 
     /** The heap is nearly full if at least this share of it is in use after a collection. */

@@ -35,7 +35,10 @@ final class MethodMisses {
         this.records = records;
     }
 
-    /** Learns the usual share of late or failed calls of each method from a second without a miss. */
+    /**
+     * Updates each method's usual share of late or failed calls. Called for each second in which the latency target is
+     * not missed.
+     */
     static void learn(Usual usual, Second before, Second now) {
         now.methodsSince(before).forEach((method, since) -> {
             if (since.calls() > 0) {

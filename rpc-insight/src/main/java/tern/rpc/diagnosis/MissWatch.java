@@ -40,12 +40,15 @@ final class MissWatch {
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
-    /** A miss declines if the share of bad calls falls below its highest value in this miss, divided by this number. */
+    /**
+     * A miss declines if the share of late, failed or refused calls falls below its highest value in this miss, divided
+     * by this number.
+     */
     private static final double DECLINE = 3;
 
     /**
-     * After this many seconds of decline, a miss no longer counts as declining. It has not ended, so its late calls
-     * show the current cause.
+     * After this many seconds, a declining miss no longer counts as declining. It has not ended, so its late calls show
+     * the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
@@ -69,7 +72,7 @@ final class MissWatch {
     private boolean open;
     private boolean missed; // whether calls missed the latency target in the last second
     private double highest; // the highest share of bad calls in RECENT_SECONDS of the current miss
-    private int declining; // the number of successive seconds in which the miss declined, up to now
+    private int declining; // for how many consecutive seconds the miss has been declining
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.

@@ -71,7 +71,7 @@ final class MoreCalls {
         return usual == null ? 0 : usual.sum();
     }
 
-    /** Returns the evidence about the method and its callers, one fact per short line. */
+    /** Returns the evidence that the method is called more often, and by whom, one fact per short line. */
     static List<String> facts(MethodRate rate) {
         List<String> facts = new ArrayList<>();
         facts.add(String.format(

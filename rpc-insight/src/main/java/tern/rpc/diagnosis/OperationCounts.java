@@ -23,7 +23,7 @@ final class OperationCounts {
 
     private static final double HALF = 0.5;
 
-    /** If more than this share of a pool is busy, waits are expected. */
+    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;

@@ -24,8 +24,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class Operations {
 
     /**
-     * All operations of a kind are considered slower if even the fastest one takes at least this multiple of its usual
-     * time.
+     * All operations of a kind, such as all statements, are considered slower if even the fastest one takes at least
+     * this multiple of its usual time.
      */
     static final double WIDE_FACTOR = 3;
 
@@ -197,7 +197,8 @@ final class Operations {
     }
 
     /**
-     * Returns the names of all operations of this store or peer if all of them became slower; otherwise an empty set.
+     * Returns the names of all operations on this database, Redis server or other peer if all of them became slower;
+     * otherwise an empty set.
      */
     Set<String> allSlowerOf(Kind kind, String store) {
         return new SlowServers(excess, this).allOf(kind, store);

@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis;
 
 /**
- * An activity that a call spent time on, or something that the call waited for.
+ * A part of a call's time: an activity of the call, or a wait of the call for something.
  *
  * @param name the stack frame, statement, host or pool that is responsible; empty if the kind alone identifies the part
  */
@@ -100,8 +100,8 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether time spent on this part is only a symptom. Such time is attributed to the work that the call
-         * waited for.
+         * Returns whether this part is a wait for other work, and so only a symptom. Its time is attributed to the work
+         * that the call waited for.
          */
         boolean isPassedOn() {
             return passedOn;

@@ -82,7 +82,7 @@ record PoolLook(
         return ofKind;
     }
 
-    /** The mean time that a connection was held, in nanoseconds; -1 if unknown. */
+    /** Returns the mean time for which a connection was in use, in nanoseconds; -1 if unknown. */
     double holdNanos() {
         return since.held().isNegative() || since.taken() <= 0
                 ? -1

@@ -28,7 +28,7 @@ final class PoolRules {
     private final Leaves leaves;
 
     /**
-     * @param pools the verdicts on the pools by name; this class may replace a verdict
+     * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
      */
     PoolRules(Evidence evidence, Excess excess, OperationCounts counts, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
@@ -109,8 +109,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether a call may hold a connection during this part. A call holds no connection while its request is
-     * being read.
+     * Returns whether a call may hold a connection during this activity or wait. A call holds no connection while its
+     * request is being read.
      */
     private static boolean mayHold(Part part) {
         return Leaves.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;

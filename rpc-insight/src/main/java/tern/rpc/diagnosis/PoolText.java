@@ -19,8 +19,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * Connections are not kept open if none is idle, although exchanges need fewer than this share of the connections
-     * in use. At least one connection is assumed to be in use.
+     * HTTP connections are probably closed after each use if none is idle, although the exchanges need fewer than this
+     * share of the connections in use. At least one connection is assumed to be in use.
      */
     private static final double UNKEPT = 0.5;
 
@@ -31,8 +31,8 @@ final class PoolText {
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * Connections to a database or to Redis are not kept open if none is idle, although all uses need less than this
-     * share of the pool.
+     * Connections to a database or to Redis are probably closed after each use if none is idle, although all uses
+     * together need less than this share of the pool.
      */
     private static final double FEW = 0.1;
 

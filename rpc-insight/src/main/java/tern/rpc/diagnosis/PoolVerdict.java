@@ -39,7 +39,7 @@ record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** If more than this share of a pool is busy, waits are expected. */
+    /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
@@ -298,7 +298,7 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
-    /** Returns the verdict on the pool that the calls waited for; null if the pool is unknown. */
+    /** Returns the reason why calls waited for the pool of this wait; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);

@@ -14,7 +14,7 @@ import tern.rpc.evidence.MachineSecond;
  */
 final class Pressure {
 
-    /** The names of the figures whose usual values are learned. */
+    /** The names of the measured quantities whose usual values are learned. */
     static final String MEMORY_STALLS = "memory stalls";
 
     static final String DISK_STALLS = "disk stalls";
@@ -53,7 +53,7 @@ final class Pressure {
         this.usual = usual;
     }
 
-    /** Learns the usual values from a second without a miss. */
+    /** Updates the usual values from a second in which the latency target was not missed. */
     static void learn(Usual usual, @Nullable MachineSecond second) {
         if (second != null) {
             learn(usual, MEMORY_STALLS, second.memoryStallShare());

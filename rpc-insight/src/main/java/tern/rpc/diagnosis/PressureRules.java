@@ -11,21 +11,21 @@ import tern.rpc.diagnosis.Part.Kind;
 final class PressureRules {
 
     /**
-     * Parts that may contain waits for memory or for a disk are notable if together they take at least this share of
-     * the extra time.
+     * Activities and waits that may contain waits for memory or for a disk are considered only if together they take at
+     * least this share of the extra time.
      */
     private static final double MUCH = 0.3;
 
     private static final double NOTABLE = 0.1;
 
-    /** A part that takes more than this share of the extra time remains a separate cause. */
+    /** An activity or wait that takes more than this share of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** The kinds of parts that may contain waits for memory. */
+    /** The kinds of activities and waits that may contain waits for memory. */
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** The kinds of parts that also take longer if memory is short. */
+    /** The kinds of activities and waits that also take longer if memory is short. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

@@ -4,7 +4,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Reassigns time to the processors if they are saturated or throttled, and from them to the code that uses them. */
+/**
+ * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
+ * that uses the processors.
+ */
 final class ProcessorRules {
 
     private static final double THROTTLED = 0.05;
@@ -60,8 +63,8 @@ final class ProcessorRules {
      * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
      * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
      * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
-     * their server may run on this machine. Two kinds of parts remain causes: a part that takes most of the extra time,
-     * and code whose processor time exceeds the time of the slower operations.
+     * their server may run on this machine. Two things remain separate causes: an activity or wait that takes most of
+     * the extra time, and code whose processor time exceeds the time of the slower operations.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();

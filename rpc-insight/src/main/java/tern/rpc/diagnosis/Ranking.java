@@ -15,15 +15,15 @@ import tern.rpc.pool.Holders.Holder;
  * Ranks the causes of a miss by the time that they cost late or failed calls. As in the profiler wPerf, the time of a
  * wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the workers. A wait
  * for a connection goes to the work of its holders. A wait for a lock goes to an operation of its owner. A wait for a
- * result goes to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md
- * describes the rules.
+ * result goes to the tasks of the executor. A part of the calls' time that is not a wait for other work is a cause.
+ * docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
-    /** A part that takes less than this share of the extra time is not reported. */
+    /** A cause that takes less than this share of the extra time is not reported. */
     private static final double MIN_SHARE = 0.05;
 
-    /** A part that takes less time than this share of the latency target is not reported. */
+    /** A cause that takes less time than this share of the latency target is not reported. */
     private static final double MIN_OF_TARGET = 0.1;
 
     private static final int MAX_CAUSES = 5;
@@ -36,15 +36,18 @@ final class Ranking {
     private static final double MIN_CERTAIN = 0.3;
 
     /**
-     * If the weights ({@link #weight}) of two adjacent causes differ by less than this share, the cause whose removal
-     * saves more calls is ranked first.
+     * If the weights ({@link #weight}) of two adjacent causes differ by less than this share, the cause without which
+     * more calls would meet the target is ranked first.
      */
     private static final double CLOSE = 0.2;
 
     /** The mean wait for a pool is considered long if it is at least this share of the latency target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /** A symptom that takes less time than this share of the latency target is not reported. */
+    /**
+     * A symptom, such as a wait for a pool, is not reported if it takes less time than this share of the latency
+     * target.
+     */
     private static final double LEAST_SYMPTOM = 0.01;
 
     /** The refusal reason for a caller that does not read its answers. */
@@ -150,17 +153,17 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound on the time of a part ({@link #certain}), minus the extra time that this part takes even
-     * in the slowest tenth of the usual calls. Without the subtraction, an operation with varying duration would seem
-     * slower in late calls even if it did not change.
+     * Returns the lower bound on a part's extra time ({@link #certain}), minus the time by which this part takes longer
+     * in the slowest tenth of the usual calls than in the mean of all usual calls. Without the subtraction, an
+     * operation with varying duration would seem slower in late calls even if it did not change.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
     }
 
     /**
-     * Returns the parts sorted by weight, then by the lower bound on their time. If two adjacent parts have similar
-     * weights, the part whose removal would save more calls comes first.
+     * Returns the causes sorted by weight, then by the lower bound on their time. If two adjacent causes have similar
+     * weights, the cause without which more calls would meet the target comes first.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());

@@ -19,8 +19,8 @@ final class RedisStops {
     private static final double LONGER = 3;
 
     /**
-     * The factor of a command is its time divided by its usual time. A command blocks the server only if its factor is
-     * at least this share of the factor of any other command.
+     * The slowdown factor of a command is its time divided by its usual time. A command is considered to block the
+     * server only if its factor is at least this share of the factor of any other command.
      */
     private static final double GROWTH = 0.5;
 

@@ -77,7 +77,10 @@ final class RefusalRules {
         }
     }
 
-    /** A full bulkhead is a symptom. The cause is the work that takes longer than usual in the admitted calls. */
+    /**
+     * Attributes the refusals of a full bulkhead to the work that takes longer than usual in the admitted calls, unless
+     * there are more calls than usual.
+     */
     private void passOnBulkhead(Part refusal) {
         Times work = excess.ofAdmitted(refusal).only(part -> isWork(part) && !waitsForPlace(part));
         if (!areMoreCalls() && work.sum() >= NOTABLE * evidence.targetNanos()) {
@@ -88,10 +91,10 @@ final class RefusalRules {
     }
 
     /**
-     * An open circuit breaker is a symptom of the failures that opened it. While it is open, calls do not reach the
-     * peer that failed. Therefore this method also searches earlier calls to the same methods. Failures below the
-     * method that uses the circuit breaker are considered first. Slow operations are considered last, because only few
-     * circuit breakers open for them.
+     * Attributes the refusals of an open circuit breaker to the failures that opened it. While it is open, calls do not
+     * reach the peer that failed. Therefore this method also searches earlier calls to the same methods. Failures below
+     * the method that uses the circuit breaker are considered first. Slow operations are considered last, because only
+     * few circuit breakers open for them.
      */
     private void passOnBreaker(Part refusal) {
         Set<String> methods = excess.methodsFailingFor(refusal);

@@ -21,7 +21,7 @@ final class RemedyCheck {
     private long changedNanos = -1;
     private volatile String line = "";
 
-    /** Records the change recommended for the first cause. */
+    /** Records the change that a diagnosis recommends for its first cause. */
     void advised(Change change) {
         if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
             advised = change;

@@ -9,7 +9,10 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Reassigns the time spent waiting for results to the work of the tasks that complete them, or to their executor. */
+/**
+ * Attributes the time spent waiting for results to the work of the tasks that produce the results, or to the executor
+ * of these tasks.
+ */
 final class ResultRules {
 
     /**

@@ -88,7 +88,7 @@ record Sample(
                 ownersPart);
     }
 
-    /** Returns a copy of this sample with the wait of a later sample of the same call. */
+    /** Returns a copy of this sample with the wait that a later sample of the same call shows. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,

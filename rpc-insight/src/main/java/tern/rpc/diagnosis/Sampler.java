@@ -40,7 +40,7 @@ final class Sampler {
     static final class Samples {
         final String method;
         final List<Sample> list = new ArrayList<>();
-        // the number of samples in which another thread ran a part of the call and did not wait for the client
+        // the number of samples in which another thread worked for the call and did not wait for the client
         int otherLooks;
         private long lastNanos;
         // whether the call's thread ran a task that a full executor had rejected
@@ -64,7 +64,7 @@ final class Sampler {
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
         int httpConnects; // the number of these samples in which the thread opened a connection
-        long longestConnect; // the longest time in which all samples found the thread opening a connection
+        long longestConnect; // the longest period in which every sample found the thread opening a connection
         private long connectsSince; // the time of the first of these samples; 0 while the thread opens no connection
 
         Samples(String method) {
@@ -304,8 +304,8 @@ final class Sampler {
     }
 
     /**
-     * Adds a sample of a thread that runs only a part of a call. The sample is kept only if the thread waits for the
-     * call's caller, because {@link TaskWatch} samples all other work of such threads.
+     * Adds a sample of a thread that does only some of a call's work. The sample is kept only if the thread waits for
+     * the call's caller, because {@link TaskWatch} samples all other work of such threads.
      */
     private void addPart(CallThread worker, ThreadLook thread, long now) {
         Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;

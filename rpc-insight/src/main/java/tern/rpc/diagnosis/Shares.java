@@ -77,8 +77,8 @@ final class Shares {
     }
 
     /**
-     * Returns the shares of an operation's time that belong to other parts. Shares below {@link #MIN_MOVED} stay with
-     * the operation.
+     * Returns the shares of an operation's time that belong to other activities and waits. Shares below
+     * {@link #MIN_MOVED} stay with the operation.
      */
     Times movedFrom(Phase phase) {
         Times shares = new Times();

@@ -69,7 +69,7 @@ final class SilentStores {
      */
     private record Waiting(EndedCall call, boolean atPool) {}
 
-    /** Attributes all waits for a store that does not answer to this store. */
+    /** Attributes all waits for a database, Redis server or other store that does not answer to this store. */
     void apply() {
         for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
             Map<String, List<Waiting>> byName = waiting(store);

@@ -59,8 +59,8 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether one operation became much slower than all others, both in absolute time and relative to its usual
-     * time. The other operations may then only wait for something that this operation occupies.
+     * Returns whether one operation slowed down much more than all others, both by additional time and relative to its
+     * usual time. The other operations may then only wait for something that this operation occupies.
      */
     boolean standsOut() {
         for (String name : usual.keySet()) {

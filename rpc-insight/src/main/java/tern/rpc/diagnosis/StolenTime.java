@@ -16,10 +16,13 @@ final class StolenTime {
     /** A kind of work is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A part that takes more than this share of the extra time remains a separate cause. */
+    /** An activity or wait that takes more than this share of the extra time remains a separate cause. */
     private static final double NEARLY_ALL = 0.9;
 
-    /** A part that takes most of the extra time and more than this multiple of the target remains a separate cause. */
+    /**
+     * An activity or wait that takes most of the extra time and more than this multiple of the target remains a
+     * separate cause.
+     */
     private static final double LONG_TARGETS = 3;
 
     private static final Set<Kind> SLOWED = EnumSet.of(
@@ -44,7 +47,10 @@ final class StolenTime {
         this.leaves = leaves;
     }
 
-    /** Does nothing if one part stands out, or if only one kind of work has become slower. */
+    /**
+     * Does nothing if one activity or wait takes much more of the extra time than the others, or if only one kind of
+     * work has become slower.
+     */
     void apply() {
         Times slowed = leaves.only(this::isSlowed);
         double all = leaves.sum();

@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis;
 
 /**
- * A wait that a cause prolongs.
+ * A symptom of a cause: a wait that the cause prolongs.
  *
  * @param waitedFor the part that the calls wait for
  * @param text a description of the wait, such as {@code calls wait for a worker}

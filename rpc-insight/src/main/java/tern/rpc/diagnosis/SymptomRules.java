@@ -18,7 +18,7 @@ final class SymptomRules {
     /** At least this many late calls must run rejected tasks. */
     private static final int MIN_REJECTED = 3;
 
-    /** The kinds of parts that a task may consist of. */
+    /** The kinds of activities and waits that the work of a task may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,
@@ -50,7 +50,7 @@ final class SymptomRules {
     private final Leaves leaves;
 
     /**
-     * @param pools the verdicts on the pools by name; a rule may replace a verdict
+     * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
      * @param leaves the extra time by part; the rules move time between these parts
      */
     SymptomRules(

@@ -91,7 +91,10 @@ final class TaskRules {
         return slow.sum() >= half ? slow : new Times();
     }
 
-    /** Returns whether the wait for this pool is explained. Otherwise the pool is only the place where calls wait. */
+    /**
+     * Returns whether the reason of the wait for this pool is known. If not, the pool is only where calls wait, and not
+     * a cause.
+     */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;
     }

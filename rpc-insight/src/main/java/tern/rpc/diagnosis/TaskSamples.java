@@ -20,8 +20,8 @@ final class TaskSamples {
     /** An executor is considered full if at least this share of its threads runs tasks. */
     private static final double FULL = 0.9;
 
-    final Times parts = new Times(); // the activities of the tasks, weighted by samples
-    // for each activity of the tasks, the application's innermost stack frame
+    final Times parts = new Times(); // the activities of the tasks, weighted by samples for each activity of the tasks,
+                                     // the application's innermost stack frame
     final Map<Part, StackTraceElement> lines = new HashMap<>();
     // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
     final Map<Part, StackTraceElement> callers = new HashMap<>();

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Cause.Where;
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
 
-    /** An operation took about its usual time if it took at most this multiple of it. */
+    /** An operation took about its usual time if it took at most this multiple of its usual time. */
     static final double AS_USUAL = 1.3;
 
     /** An operation took longer than usual if it took more than this multiple of its usual time. */

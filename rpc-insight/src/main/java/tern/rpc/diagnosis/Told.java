@@ -2,5 +2,5 @@ package tern.rpc.diagnosis;
 
 import java.util.List;
 
-/** The description of one cause: its kind and name, the recommended change, and the evidence. */
+/** The texts that describe one cause: its kind and name, the recommended change, and the evidence. */
 record Told(String kind, String name, Cause.Change change, List<String> facts) {}

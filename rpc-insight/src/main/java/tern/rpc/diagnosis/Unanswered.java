@@ -10,8 +10,9 @@ import tern.rpc.NamedTimes;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds the asynchronous operation that late or failed calls waited for. The operation was still running when these
- * calls ended. It may also be a task that was still waiting for a thread of its executor.
+ * Finds the asynchronous operation that late or failed calls waited for, and that was still running when these calls
+ * ended. Instead of an operation, calls may also have waited for a task that was still waiting for a thread of its
+ * executor.
  */
 final class Unanswered {
 

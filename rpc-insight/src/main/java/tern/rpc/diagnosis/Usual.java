@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class Usual {
 
     /**
-     * The usual time is a weighted mean. During the first {@link #QUICK_SECONDS} seconds, the calls of the latest
-     * second have this weight.
+     * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
+     * seconds, the calls of the latest second have this weight.
      */
     private static final double WEIGHT = 0.1;
 
@@ -254,14 +254,17 @@ final class Usual {
     }
 
     /**
-     * Like {@link #figure}; also returns -1 if the quantity was measured in fewer than {@link #MIN_SECONDS} seconds.
+     * Like {@link #figure}, but also returns -1 if the quantity was measured in fewer than {@link #MIN_SECONDS}
+     * seconds.
      */
     double reliableFigure(String figure) {
         Figure known = figures.get(figure);
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
     }
 
-    /** Returns whether the usual times include this part in the call's own time. */
+    /**
+     * Returns whether the usual times contain no separate value for this part, but include it in the call's own time.
+     */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // an operation that is known only from samples

@@ -7,7 +7,10 @@ import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
-/** The usual duration and number of operations, learned from calls that met the target. */
+/**
+ * The usual duration of operations, and how many of them a call usually runs; both are learned from calls that met the
+ * latency target.
+ */
 final class UsualOperations {
 
     /** The kinds of operations whose usual number per call is learned. */

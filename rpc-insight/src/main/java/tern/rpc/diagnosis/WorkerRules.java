@@ -13,7 +13,7 @@ final class WorkerRules {
     /** Work that takes less than this share of the latency target does not explain a wait for a worker. */
     private static final double NOTABLE = 0.1;
 
-    /** If more than this share of the workers is busy, waits are expected. */
+    /** If more than this share of the workers is busy, some calls have to wait for one. */
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */

@@ -12,7 +12,10 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for a worker that no slow part of the calls explains, and recommends a number of workers. */
+/**
+ * Describes, as a cause, the wait for a worker if no slow activity of the calls explains it, and recommends a number of
+ * workers.
+ */
 final class WorkerText {
 
     /** More workers are recommended only if a call that has a worker takes at most this share of the latency target. */
