@@ -122,7 +122,7 @@ final class CallRecords implements CallObserver {
             }
             Map<String, Long> sampled = new HashMap<>();
             callers.forEach((address, caller) -> sampled.put(address, caller.calls.sum()));
-            // One such map is kept for each of many seconds, and this copy is smaller than a HashMap.
+            // One map for each method and second is kept, and this copy is smaller than a HashMap.
             return new Sums(calls.sum(), met.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
         }
 

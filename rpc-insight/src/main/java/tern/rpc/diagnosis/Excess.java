@@ -29,8 +29,8 @@ final class Excess {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * A failed call is assumed to succeed without a cause if at least this share of the time that was added for its
-     * failure is attributed to the cause.
+     * If at least this share of the time that was added for a call's failure is attributed to a cause, the call is
+     * assumed to succeed once the cause is removed.
      */
     private static final double HALF = 0.5;
 

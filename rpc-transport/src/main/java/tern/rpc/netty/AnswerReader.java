@@ -18,7 +18,7 @@ public interface AnswerReader {
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Returns whether the last answer permits another request on the connection. */
+    /** Returns whether the connection may be used for another request after the last answer. */
     boolean keepsAlive();
 
     /** Returns the number of bytes of the current answer that have not arrived yet; 0 if it is unknown. */

@@ -1,6 +1,6 @@
 package tern.rpc.netty;
 
-/** The kinds of calls that a server connection counts separately. */
+/** The kinds of calls on a server's connection. The calls of each kind are counted and limited separately. */
 public enum CallKind {
 
     /** A unary call of a service. */

@@ -27,8 +27,8 @@ import tern.rpc.transport.TimeOuts;
 /**
  * A socket for blocking callers. The caller's thread connects, sends the request and reads the answer, so no other
  * thread has to be woken. The socket transmits one call at a time. To cancel a waiting call, another thread closes the
- * socket, which ends the read. Fields without a comment are confined to the thread that owns the connection: the
- * caller's thread, or the thread that took the connection from the idle connections.
+ * socket, which ends the read. Fields without a comment are used only by the thread that currently owns the connection:
+ * the caller's thread, or the thread that took the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 
@@ -348,7 +348,8 @@ final class CallerConnection implements PendingCall.Carrier {
         PendingCall lost = current;
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
-            // the owner is notified before the call fails, so that an immediate retry finds another connection
+            // the connection pool is notified before the call fails, so that an immediate retry finds another
+            // connection
             owner.gone(this, unreachable ? reason : null);
         } finally {
             if (lost != null) {

@@ -36,7 +36,7 @@ final class CallerConnections implements CallerConnection.Owner {
     /** Limits the number of connections, and records whether the server can be reached. */
     interface Owner {
         /**
-         * Reserves a place for one more connection.
+         * Reserves one of the permitted connections for a new socket.
          *
          * @return false if the limit is reached and no idle connection can be closed to make room
          */

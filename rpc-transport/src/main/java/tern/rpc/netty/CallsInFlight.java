@@ -30,7 +30,8 @@ public final class CallsInFlight {
     private final UnansweredCalls unanswered;
     // the complete requests that have not been answered; updated atomically through NUMBER
     private volatile int number;
-    // the calls in flight that do not prevent the connection from being closed; updated atomically through WATCHES
+    // the health watches in flight, which do not prevent the connection from being closed; updated atomically through
+    // WATCHES
     private volatile int watches;
     private volatile int checks; // health checks in flight; updated atomically through CHECKS
 
@@ -88,7 +89,7 @@ public final class CallsInFlight {
 
     // ---- steps of a call
 
-    /** Called when a whole request has arrived at once. */
+    /** Called when a whole request has arrived, in place of {@link #arriving} and {@link #complete}. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
@@ -154,7 +155,7 @@ public final class CallsInFlight {
         return number > watches || unanswered.keepConnection();
     }
 
-    /** Like {@link #keepConnection}, but the result may be a little out of date. Any thread may call this. */
+    /** Like {@link #keepConnection}, but any thread may call this, and the result may be slightly out of date. */
     boolean mayKeepConnection() {
         // "number" counts only complete requests; "unanswered" also contains the incomplete ones
         return number > watches || unanswered.mayKeepConnection();

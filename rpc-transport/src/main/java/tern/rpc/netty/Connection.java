@@ -409,8 +409,8 @@ public final class Connection implements PendingCall.Carrier {
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            // The owner is notified before the state changes, so that calls can find the replacement as soon as this
-            // connection is draining.
+            // The connection pool is notified before the state changes, so that calls can find the replacement as soon
+            // as this connection is draining.
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();
@@ -422,7 +422,10 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Returns the one-way calls that the server has not answered. Event loop only. */
+    /**
+     * Returns the one-way calls that the server may still run, because it has not answered them. Must run on the event
+     * loop.
+     */
     public UnheardCalls unheard() {
         return unheard;
     }
@@ -488,7 +491,8 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            // the owner is notified before the calls fail, so that an immediate retry finds another connection
+            // the connection pool is notified before the calls fail, so that an immediate retry finds another
+            // connection
             owner.changed(this, State.CLOSED);
         } finally {
             failCalls();

@@ -7,16 +7,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget that all connections of a server share. A connection may add bytes only while the sum of its own
- * bytes and its network's bytes is smaller than the number of free bytes. One network therefore gets at most half of
- * the budget, and one connection at most a third. If k networks add as many bytes as they can, each gets at most 1/(k +
- * 1) of the budget. At least 1/(k + 1) stays free for other networks.
+ * A memory budget that all connections of a server share. The connections from one address (for IPv6, the first 64
+ * bits) form a network. A connection may add bytes only while the sum of its own bytes and its network's bytes is
+ * smaller than the number of free bytes. One network therefore gets at most half of the budget, and one connection at
+ * most a third. If k networks add as many bytes as they can, each gets at most 1/(k + 1) of the budget. At least 1/(k +
+ * 1) stays free for other networks.
  *
  * <p>The bytes of the connection count twice: as its own bytes and as bytes of its network. Callers behind one proxy
  * share a network. When its large connections may add no more bytes, its small connections still may.
  *
  * <p>A network may exceed its half, for example because bytes are counted after they have been read. The excess bytes
- * reduce only the room of this network.
+ * reduce only the number of bytes that this network may add.
  *
  * <p>Thread-safe. Concurrent callers may together exceed the limit.
  */
@@ -45,7 +46,7 @@ final class FairBudget {
     }
 
     /**
-     * Counts a connection from the given network. Returns the record of the bytes that the network holds.
+     * Counts a connection from the given network. Returns the record of the bytes that the network occupies.
      * {@link Part#leave} must be called when the connection is closed.
      */
     Part join(InetAddress network) {
@@ -67,8 +68,9 @@ final class FairBudget {
     }
 
     /**
-     * The bytes that the connections from one network hold. A part is remembered until its connections are closed and
-     * its bytes are released, so that a network cannot get a new part by reconnecting. Thread-safe.
+     * The bytes of the budget that the connections from one network occupy. This record is kept until the connections
+     * are closed and the bytes are released, so that a network does not start with 0 bytes when it reconnects.
+     * Thread-safe.
      */
     final class Part {
         private final InetAddress network;

@@ -28,7 +28,10 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A connection that has used up its turn counts as busy for at least this time and at most twice this time. */
+    /**
+     * A connection that has occupied the event loop for its full turn counts as busy for at least this time and at most
+     * twice this time.
+     */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** The allocator of all connections. Clients and servers share the event loops. */
@@ -67,7 +70,7 @@ final class FairReads implements RecvByteBufAllocator {
         return new Turns((ExtendedHandle) sizes.newHandle());
     }
 
-    /** Counts the busy connections of one event loop. Confined to this event loop. */
+    /** Counts the connections of one event loop that have recently used up their turn. Confined to this event loop. */
     private static final class BusyConnections {
 
         private int period = 1;

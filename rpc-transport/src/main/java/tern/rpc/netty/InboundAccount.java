@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the request bytes of one connection in an {@link InboundBudget}, and decides whether its socket is read. The
- * bytes of an unauthenticated caller count in a smaller budget. Confined to the event loop, except where stated
- * otherwise.
+ * bytes of an unauthenticated caller are counted in a separate, smaller budget. Confined to the event loop, except
+ * where stated otherwise.
  */
 public final class InboundAccount {
 
     /**
-     * Messages and parts of messages below this size are counted only after they have been held for some time. A
+     * Messages and parts of messages below this size are counted only after they have been in memory for some time. A
      * connection with fewer counted bytes is always read.
      */
     private static final int SMALL_BYTES = 4 << 10;
@@ -50,7 +50,7 @@ public final class InboundAccount {
 
     /**
      * @param network the address of the peer; for IPv6, its first 64 bits
-     * @param settled whether the budget is final
+     * @param settled whether the budget is never replaced, because the caller is known or no authentication is required
      * @param longest the time within which a message must be complete while this connection is allowed to exceed the
      *     budget
      */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The memory budget of a server for requests that no worker has decoded yet: incomplete messages, and complete messages
- * that are waiting for a worker. A connection that holds part of the budget is read only while it may add bytes. {@link
- * FairBudget} decides this for each network and connection.
+ * that are waiting for a worker. A connection whose requests occupy bytes of the budget is read only while it may add
+ * bytes. {@link FairBudget} decides this for each connection and its network (the connections from one address).
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still read
@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read.
  * Connections that hold no bytes of the budget, such as connections with only small requests, are always read.
  *
- * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been held for some time,
- * because well-behaved peers send such a message without a pause. A connection checks the budget after each read, so
- * each connection may exceed the budget by the bytes of one read.
+ * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
+ * time, because well-behaved peers send such a message without a pause. A connection checks the budget after each read,
+ * so each connection may exceed the budget by the bytes of one read.
  *
  * <p>Thread-safe.
  */

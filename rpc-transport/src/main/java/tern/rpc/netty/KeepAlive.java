@@ -32,7 +32,7 @@ final class KeepAlive {
     private volatile boolean isPinged;
     private volatile long pingedNanos;
 
-    /** @param idlePatience the time limit for the answer to a heartbeat while no calls are pending */
+    /** @param idlePatience the time limit for the answer to a heartbeat that is sent while no calls are pending */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
         this.heardNanos = clock.nanoTime();
         this.connection = connection;

@@ -48,7 +48,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        // the tenant's share is stored here, because later calls on the connection may belong to another tenant
+        // the tenant's call counter is stored here, because later calls on the connection may belong to another tenant
         this.share = connection.share();
     }
 

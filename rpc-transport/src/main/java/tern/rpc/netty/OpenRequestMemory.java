@@ -18,8 +18,8 @@ public final class OpenRequestMemory {
     private static final int PARTS_UNPACKED = 4;
 
     private final InboundBudget all;
-    private final FairBudget.Part requests; // the request bytes of the client's network
-    private final FairBudget.Part networkHeads; // the header bytes of the client's network
+    private final FairBudget.Part requests; // the request bytes of all connections from the client's address
+    private final FairBudget.Part networkHeads; // the header bytes of all connections from the client's address
     private final Supplier<InboundAccount> accounts;
     // created by the event loop when the first bytes are counted, before other threads receive these bytes
     private @Nullable InboundAccount inbound;
@@ -32,7 +32,7 @@ public final class OpenRequestMemory {
      * @param allHeads the memory budget of the server for the headers of open requests
      * @param all the memory budget of the server for requests
      * @param network the address of the peer; for IPv6, its first 64 bits
-     * @param accounts creates the account of the messages when the first bytes are counted
+     * @param accounts creates the object that counts the bytes of the messages; called when the first bytes are counted
      */
     OpenRequestMemory(FairBudget allHeads, InboundBudget all, InetAddress network, Supplier<InboundAccount> accounts) {
         this.accounts = accounts;

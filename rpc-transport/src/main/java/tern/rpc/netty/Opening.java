@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the channel of a client connection, with the handlers of its protocol, and reports the outcome to the
- * connection. Immutable.
+ * Knows how to open the channel of a client connection: with the handlers of its protocol, with or without TLS. Reports
+ * the outcome to the connection. Immutable.
  */
 final class Opening implements ConnectAttempt.Outcome {
 

@@ -67,7 +67,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
     private long heardNanos = System.nanoTime();
-    private OutputProgress lastOutput = OutputProgress.NOTHING; // the value at the last check for idle connections
+    private OutputProgress lastOutput = OutputProgress.NOTHING; // at the last check for idle connections
     private boolean ending; // true if the connection is closed after its queued answers
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
@@ -166,8 +166,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called instead of {@link #heard} by protocols that must continue reading while the peer has too many unread
-     * answers, because their writes depend on received frames.
+     * Called when bytes have been read, instead of {@link #heard}, by protocols that must continue reading while the
+     * peer has too many unread answers, because their writes depend on received frames.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();

@@ -8,7 +8,7 @@ import tern.rpc.transport.CallHandler;
  * @param handler executes the calls
  * @param counters the counters for all connections
  * @param budget the memory budget for requests
- * @param strangers the memory budget for requests on connections without an authenticated caller
+ * @param strangers the memory budget for requests on connections whose caller is not authenticated
  * @param heads the memory budget for headers of open requests
  * @param unsent the memory budget for answers that clients have not read
  * @param tenants the tenants of the server

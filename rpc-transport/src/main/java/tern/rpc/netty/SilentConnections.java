@@ -52,8 +52,8 @@ final class SilentConnections {
         InetAddress network();
 
         /**
-         * Returns whether a call other than a health watch is running or arriving on this connection, or the connection
-         * is already being closed.
+         * Returns whether the connection must not be chosen: a call other than a health watch is running or arriving on
+         * it, or it is already being closed.
          */
         boolean isInUse();
 

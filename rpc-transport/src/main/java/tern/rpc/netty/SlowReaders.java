@@ -52,7 +52,7 @@ final class SlowReaders {
         /** Returns the address of the peer; for IPv6, its first 64 bits. */
         InetAddress network();
 
-        /** Returns the number of answer bytes waiting for the client; 0 after {@link #giveUp}. */
+        /** Returns the number of answer bytes that the client has not read; 0 after {@link #giveUp}. */
         long unsentBytes();
 
         /** Returns the number of answer bytes that the client has read since the connection was opened. */
@@ -74,8 +74,8 @@ final class SlowReaders {
     /**
      * The counters of a connection at the time of a check.
      *
-     * @param ahead the number of bytes that the client has already read and that count for the following checks. It is
-     *     0 unless the report size of the client exceeds {@link #FAST_BYTES}
+     * @param ahead the number of bytes that the client has already read beyond {@link #FAST_BYTES} and that are counted
+     *     at the following checks. It is 0 unless the report size of the client exceeds {@link #FAST_BYTES}
      */
     record Look(long unsent, long taken, long ahead) {
 
@@ -134,8 +134,8 @@ final class SlowReaders {
     }
 
     /**
-     * Called when answers have been queued and the total exceeds {@link UnsentBudget#manyBytes}. Any thread may call
-     * this.
+     * Called when answers have been queued and the unread answers of all connections exceed
+     * {@link UnsentBudget#manyBytes}. Any thread may call this.
      */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {

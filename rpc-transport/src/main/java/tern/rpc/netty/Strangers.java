@@ -100,7 +100,7 @@ public final class Strangers {
      * messages.
      *
      * @param first the first bytes of the connection; the caller keeps ownership
-     * @param called the name of the expected protocol, as it appears in an address
+     * @param called the name of the expected protocol, which is the scheme of its addresses
      */
     public static String describe(ByteBuf first, String called) {
         String peer = protocol(first);

@@ -50,7 +50,7 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    // the connection's own share; created by the first call for which the connection is the tenant
+    // the call counter of this connection; created by the first call for which the connection is the tenant
     private @Nullable Share ofConnection;
     private @Nullable Share ofName;
     private @Nullable String name;
@@ -91,7 +91,7 @@ final class Tenancy {
         ofName = all.names.join(name);
     }
 
-    /** Returns the share of the tenant to which a new call on this connection belongs. */
+    /** Returns the call counter ({@link Share}) of the tenant to which a new call on this connection belongs. */
     Share share() {
         Share named = ofName;
         if (named != null) {
@@ -103,7 +103,7 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // A Share counts the calls from one tenant. The connection's share also counts its calls in the share of
+            // A Share counts the calls from one tenant. The Share of a connection also adds its calls to the Share of
             // the client's address. This is necessary because the address becomes the tenant when a connection from
             // another address arrives, even while the call is running.
             made = new Share(connection, ofNetwork);

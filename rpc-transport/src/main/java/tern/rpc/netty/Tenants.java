@@ -9,8 +9,8 @@ import tern.rpc.limit.Share;
 
 /**
  * The tenants that have connections to a server. Each tenant has one {@link Share}, which counts the calls on all its
- * connections. A tenant without connections is kept while its methods run, so that it cannot get a new share by
- * reconnecting. Thread-safe.
+ * connections. A tenant without connections is kept while its methods run, so that these calls are still counted after
+ * it has reconnected. Thread-safe.
  *
  * @param <K> the type of the key that identifies a tenant
  */
@@ -22,7 +22,7 @@ final class Tenants<K> {
      */
     private static final int LOOKED_AT = 2;
 
-    /** @param listed whether the tenant's key is in {@link #left} */
+    /** @param listed whether the tenant's key is in {@link #left}, the queue of tenants without connections */
     private record Tenant(int connections, Share share, boolean listed) {
         Tenant with(int connections) {
             return new Tenant(connections, share, listed);

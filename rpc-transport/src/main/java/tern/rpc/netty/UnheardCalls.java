@@ -17,8 +17,8 @@ public final class UnheardCalls {
     private boolean late;
 
     /**
-     * @param whenLeft runs when the connection can be closed: the server has answered all one-way calls, or the time
-     *     limit has passed
+     * @param whenLeft runs when the connection need no longer be kept: the server has answered all one-way calls, or
+     *     the time limit has passed
      */
     UnheardCalls(Runnable whenLeft) {
         this.whenLeft = whenLeft;

@@ -35,8 +35,7 @@ public final class UnreadBytes {
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final UnsentBudget budget;
-    private final FairBudget.Part part; // the unread bytes of the client's network
-    // updated atomically through BYTES
+    private final FairBudget.Part part; // the unread bytes of the client's network updated atomically through BYTES
     private volatile long bytes;
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
@@ -119,9 +118,9 @@ public final class UnreadBytes {
 
     /**
      * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
-     * server, more than a few of these bytes belong to the client's network, and more than 1 MiB belongs to this
-     * connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the bytes of this connection do not
-     * matter.
+     * server, more than a few of these bytes belong to the client's network (all connections from its address), and
+     * more than 1 MiB belongs to this connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the
+     * bytes of this connection do not matter.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

@@ -6,11 +6,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
- * only one network has unread bytes. Thread-safe.
+ * only one network (the connections from one address) has unread bytes. Thread-safe.
  *
  * <p>These rules apply in addition to the limit for each stream. A stream may send more if its network has few unread
- * bytes, or has room according to {@link FairBudget}. Other streams are ended if they send more while three quarters of
- * the budget are used. If their connection has few unread bytes, they are ended only when the whole budget is used.
+ * bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
+ * quarters of the budget are used. If their connection has few unread bytes, they are ended only when the whole budget
+ * is used.
  *
  * <p>Above {@link #manyBytes}, connections of clients that do not read are closed. Above {@link #mostBytes}, any
  * connection may be closed ({@link SlowReaders}).
@@ -29,8 +30,8 @@ final class UnsentBudget {
     private static final int SMALL_PART = 8;
 
     /**
-     * If many networks hold bytes, the limit of 1/{@link #SMALL_PART} is too high: the small parts of all networks
-     * together would exceed the budget. The limit is then 1/{@value} of an equal part of the budget.
+     * If many networks have unread bytes, the limit of 1/{@link #SMALL_PART} is too high: the permitted bytes of all
+     * networks together would exceed the budget. The limit is then 1/{@value} of an equal share of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 

@@ -24,14 +24,17 @@ final class AnswerAccount {
     private @Nullable ChannelHandlerContext context;
     private boolean watching;
 
-    /** @param stalled closes the connection; its argument is the reason, as text for the client */
+    /**
+     * @param stalled closes the connection if the client reads nothing for a minute; its argument is the reason, as
+     *     text for the client
+     */
     AnswerAccount(ServerConnection connection, Http2Limits limits, Consumer<String> stalled) {
         this.connection = connection;
         this.limits = limits;
         this.stalled = stalled;
     }
 
-    /** Called when the handler has been added to its channel. */
+    /** Called when the connection's handler has been added to its channel. */
     void added(ChannelHandlerContext handler) {
         context = handler;
     }

@@ -8,8 +8,8 @@ import tern.rpc.netty.ServerConnection;
 
 /**
  * Limits the time from the first byte of a request until its headers are complete. Also limits the time for the rest of
- * a body after its call has been answered. Until then, the call itself limits the time for its body. Confined to the
- * event loop.
+ * a body after its call has been answered. Before the answer, the call itself limits the time for its body. Confined to
+ * the event loop.
  */
 final class ArrivalClock {
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A base64 body whose pieces were encoded separately. Decodes groups of four characters, any of which may end in
- * padding. Confined to the event loop.
+ * A base64 body whose frames were encoded separately. Decodes groups of four characters. Each group may end in padding.
+ * Confined to the event loop.
  */
 final class Base64Body implements BodyReader {
 

@@ -11,7 +11,8 @@ enum BlockKind {
     MAY_BE_KEPT,
 
     /**
-     * The block leaves the dynamic table unchanged but contains a literal that must never be indexed (RFC 7541, 6.2.3).
+     * The block leaves the dynamic table unchanged but contains a field that must never be indexed (RFC 7541, 6.2.3),
+     * so the block is not cached.
      */
     SECRET,
 

@@ -12,8 +12,9 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 
 /**
- * Creates the heads of calls, which authorizers check before a request is decoded. The request message of a generic
- * call contains the name of the method. In this case, only this name is decoded from the message.
+ * Creates the call heads (path, metadata and caller of a call), which authorizers check before a request is decoded.
+ * The request message of a generic call contains the name of the method. In this case, only this name is decoded from
+ * the message.
  */
 final class CallHeads {
 

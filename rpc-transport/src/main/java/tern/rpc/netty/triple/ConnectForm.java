@@ -6,8 +6,8 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Unary Connect. Its messages have no envelope, and it reports the outcome of a call as an HTTP status
- * (docs/wire-protocol.md 7.1). Stateless.
+ * The unary variant of the Connect protocol. Its messages have no envelope, and it reports the outcome of a call as an
+ * HTTP status (docs/wire-protocol.md 7.1). Stateless.
  */
 final class ConnectForm implements HttpForm {
 

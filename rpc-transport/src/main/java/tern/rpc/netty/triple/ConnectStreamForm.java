@@ -9,7 +9,10 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
-/** Streaming Connect, whose HTTP status is always 200 (docs/wire-protocol.md 7.1). Stateless. */
+/**
+ * The streaming variant of the Connect protocol, whose HTTP status is always 200 (docs/wire-protocol.md 7.1).
+ * Stateless.
+ */
 final class ConnectStreamForm implements HttpForm {
 
     private final TripleCodecs codecs;

@@ -19,7 +19,7 @@ record DecodedRequest(
         this(method, arguments, null);
     }
 
-    /** Decodes a message for the method in the path. Releases the frame. */
+    /** Decodes a request message for the method that the request's path names. Releases the frame. */
     static DecodedRequest named(TripleCodecs codecs, HttpExchange exchange, Route route, Frame frame, boolean json) {
         return codecs.readFirst(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
             MethodDescriptor method = route.required();

@@ -51,7 +51,7 @@ final class HiddenMistake {
         }
     }
 
-    /** Returns the format in which a failure is reported; null for the format of the call. */
+    /** Returns the protocol format in which a failure is reported; null for the format of the call. */
     @Nullable
     HttpForm teller(RpcException failure) {
         return failure == fault ? teller : admitted ? null : strangersForm;

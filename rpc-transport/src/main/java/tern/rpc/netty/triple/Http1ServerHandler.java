@@ -100,7 +100,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the loop has no body, because its condition processes the bytes
+                // the loop has no body, because the method call in its condition processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -256,7 +256,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // this task reads and drops the rest of the body
+            readOnLater(); // the scheduled task reads and drops the rest of the body
         } else {
             next();
             if (unread.isReadable()) {

@@ -31,8 +31,8 @@ final class Http2Exchange extends HttpExchange {
     private int held;
 
     /**
-     * The messages found during the current pass over the write queue; null before the first message. {@link
-     * #writeGathered} writes them at the end of the pass. Accessed only by the event loop.
+     * The messages that the event loop has taken from the write queue since the last flush; null before the first
+     * message. {@link #writeGathered} writes them before the next flush. Accessed only by the event loop.
      */
     private @Nullable GatheredMessages gathered;
 

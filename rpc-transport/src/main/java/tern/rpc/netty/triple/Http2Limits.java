@@ -53,17 +53,17 @@ final class Http2Limits {
     static final int BYTES_PER_CONTROL_FRAME = 512;
 
     /**
-     * The maximum cost, within 30 seconds, of frames for which the codec visits all open streams. Each such frame costs
-     * 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a request
-     * of a single byte is much cheaper for the peer than these frames are for this process.
+     * The maximum cost, within 30 seconds, of frames that make the codec process all open streams. Each such frame
+     * costs 1, and another 1 for each {@link #STREAMS_PER_COST} open streams. Calls do not reset this cost, because a
+     * request of a single byte is much cheaper for the peer than these frames are for this process.
      */
     static final int MAX_VISITS = 1_000;
 
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * The number of answer bytes that reduce the cost of the visits by 1. A peer may change its windows whenever it has
-     * received a few MiB, as {@link ReceiveWindows} does.
+     * Each time this number of answer bytes has been sent, the cost of such frames is reduced by 1. A peer may change
+     * its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
@@ -95,7 +95,7 @@ final class Http2Limits {
     private int resets;
     private int resetsByTimeout; // number of resets that may have been caused by timeouts
     private int controlFrames;
-    private long visits; // the cost of visiting all streams, multiplied by BYTES_PER_COST
+    private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
     private int emptyData; // number of consecutive empty DATA frames
     private long pingNanos;

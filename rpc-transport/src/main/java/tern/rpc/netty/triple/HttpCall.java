@@ -36,7 +36,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final @Nullable HiddenMistake hidden; // null if there are no authorizers
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // null until the first check of the rate at which the body arrives
-    private boolean rested; // event loop only; true once mayRest() has returned true
+    private boolean rested; // used only by the event loop; true once mayRest() has returned true
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
@@ -120,8 +120,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Returns true for some incomplete requests, too, because a client can open thousands of them. One check a second
-     * is enough to measure the speed at which a body arrives.
+     * Returns true also for an incomplete request that has been open for a while, because a client can open thousands
+     * of them. One check a second is enough to measure the speed at which a body arrives.
      */
     @Override
     public boolean mayRest(long now) {
@@ -164,7 +164,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 giveUp();
             }
         } else if (body.isServed() && hidden != null) {
-            // the body is malformed, but the error is reported later, so the call stays open
+            // the body is malformed, but the error is reported only after the authorizers have run, so the call stays
+            // open
             giveUp();
         }
     }

@@ -31,8 +31,8 @@ abstract class HttpExchange {
     private static final int STEP_BYTES = 1 << 10;
 
     /**
-     * The number of low bits of {@link #unsent} that contain the number of bytes. The bits above them contain the
-     * number of parts in the codec.
+     * The number of low bits of {@link #unsent} that contain the number of queued bytes. The bits above them contain
+     * the number of parts of the answer that are queued in the codec.
      */
     private static final int PART_BITS = 40;
 
@@ -41,8 +41,8 @@ abstract class HttpExchange {
     private static final long BYTES = PART - 1;
 
     /**
-     * The memory that the objects of a part occupy in the codec, in addition to its bytes: the buffer, its promise and
-     * their places in the queues.
+     * The memory that a part of the answer occupies in the codec in addition to its bytes: the buffer object, its
+     * promise and their queue entries.
      */
     private static final int OBJECT_BYTES = 512;
 
@@ -124,12 +124,12 @@ abstract class HttpExchange {
         return head;
     }
 
-    /** Marks the request as a health probe, which is served even though nothing is known about its caller. */
+    /** Marks the request as a health probe, which is served even though its caller has not been authenticated. */
     void probes() {
         probe = true;
     }
 
-    /** Returns whether the request is served even though nothing is known about its caller. */
+    /** Returns whether the request is served even though its caller has not been authenticated. */
     boolean isProbe() {
         return probe;
     }
@@ -226,8 +226,9 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns the memory of the queued bytes and of the parts in the codec. The objects of the first part are not
-     * counted, so that a small answer stays below {@link #STEP_BYTES} and does not change the shared counters.
+     * Returns the memory of the queued bytes and of the parts of the answer in the codec. The objects of the first part
+     * are not counted, so that a small answer stays below {@link #STEP_BYTES} and does not change the counters that all
+     * calls share.
      */
     private static long memory(long unsent) {
         return (unsent & BYTES) + Math.max(0, (unsent >>> PART_BITS) - 1) * OBJECT_BYTES;
@@ -257,14 +258,14 @@ abstract class HttpExchange {
     }
 
     /**
-     * Called when a part, or several parts that were joined, are passed to the codec. Its objects occupy memory until
-     * {@link #leftCodec} is called. Must run on the event loop.
+     * Called when a part of the answer, or several joined parts, is passed to the codec. Its objects occupy memory
+     * until {@link #leftCodec} is called. Must run on the event loop.
      */
     final void entersCodec() {
         change(PART);
     }
 
-    /** Like {@link #left}, for a part in the codec. */
+    /** Like {@link #left}, for a part of the answer that was queued in the codec. */
     final void leftCodec(int bytes) {
         change(-PART);
         left(bytes);

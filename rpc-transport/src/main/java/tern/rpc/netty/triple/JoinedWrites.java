@@ -35,7 +35,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
-    private int countedBytes; // the sum of the numbers passed to counted() for the bytes in the joined buffer
+    private int countedBytes; // the sum of the numbers that were passed to counted() for the bytes in the joined buffer
     private @Nullable List<ChannelPromise> promises; // completed when the joined buffer has been written
 
     JoinedWrites() {

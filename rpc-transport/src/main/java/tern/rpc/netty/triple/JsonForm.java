@@ -31,7 +31,10 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** The parsed path of a request with its route, and the encoding that most calls to this path use. Thread-safe. */
+    /**
+     * The parsed path of a request, the method to which it leads, and the encoding that most calls to this path use.
+     * Thread-safe.
+     */
     private static final class Aim {
 
         private final JsonTarget target;

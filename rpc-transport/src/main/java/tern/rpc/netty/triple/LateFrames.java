@@ -18,7 +18,7 @@ final class LateFrames {
      * The streams that the server refuses.
      *
      * @param lastStream the last stream that the GOAWAY frame accepts
-     * @param flow the flow control of the connection, for which ignored DATA frames still count
+     * @param flow the flow control of the connection, which also counts the bytes of ignored DATA frames
      */
     record Refused(int lastStream, Http2LocalFlowController flow) {}
 

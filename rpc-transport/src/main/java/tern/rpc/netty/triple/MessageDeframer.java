@@ -51,7 +51,7 @@ final class MessageDeframer {
     private final int maxMessageBytes;
     private final MessageKind kind;
     private final Receiver receiver;
-    private @Nullable ByteBuf waiting; // a copy of the bytes that have not been delivered yet
+    private @Nullable ByteBuf waiting; // a copy of the received bytes that have not been delivered as messages yet
     private int demand;
     private long allowedBytes;
     private long received;

@@ -95,7 +95,8 @@ final class RequestBody {
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    // true if a periodic check has found the request open; since then, its parts below 4 KiB are counted too
+    // true if a periodic check has found the request still open; since then, received parts of the body below 4 KiB are
+    // counted too
     private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {

@@ -20,7 +20,7 @@ final class RequestMessages implements StreamCall.Writer {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private final Http2Limits limits;
-    // the calls with messages that the next flush writes
+    // the streaming calls whose gathered messages the next flush writes
     private final List<StreamCall> gathering = new ArrayList<>();
     private @Nullable ChannelHandlerContext context;
     private long unsentBytes;

@@ -223,7 +223,7 @@ final class RequestStreams {
         }
     }
 
-    /** Drops a request that is no longer needed. */
+    /** Drops a waiting request whose call has ended. */
     private void drop(ClientCall call) {
         end(call);
         call.requestPromise().trySuccess();

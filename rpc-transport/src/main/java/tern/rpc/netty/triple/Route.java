@@ -59,7 +59,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The service interface in routes that do not lead to an exported service. */
+    /** The interface that stands in for the service in a route that leads to no exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -68,8 +68,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * Returns the route of a request whose service or method is unknown. The caller receives the error only after it
-     * has been authorized. The request is read like a unary call.
+     * Returns a route for a request whose service or method is unknown. The caller receives the error only after it has
+     * been authorized. Until then, the request is read like a unary call.
      *
      * @param path the path without a query
      * @param group the group; null if the request does not contain one

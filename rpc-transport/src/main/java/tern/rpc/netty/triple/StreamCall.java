@@ -38,7 +38,7 @@ final class StreamCall extends ClientCall {
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages waiting for the stream to be opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
-    // the messages found during the current pass over the connection's write queue
+    // the messages that the event loop has taken from the connection's write queue since the last flush
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Writer writer; // null until the stream is opened
     private @Nullable GrpcAnswer ending;

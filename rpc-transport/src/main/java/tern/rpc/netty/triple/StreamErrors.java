@@ -76,7 +76,7 @@ final class StreamErrors {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            // the headers arrived after the stream had ended, so their content does not matter
+            // the headers arrived after the end of the stream, so it does not matter whether they are valid
             return Reaction.RESET_AS_CLOSED;
         }
         if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {

@@ -266,7 +266,8 @@ public final class TripleCodecs {
                     inflated.takeTurnsToUnpack(connection.network());
                 }
                 gzip.decompress(bytes, 0, length, inflated, unpacked);
-                // the turn ends here, so that other threads can decompress while this thread waits for memory
+                // this thread gives up its permission to decompress, so that other threads can decompress while it
+                // waits for memory
                 inflated.endTurn();
                 bytes = inflated.array();
                 length = inflated.position();

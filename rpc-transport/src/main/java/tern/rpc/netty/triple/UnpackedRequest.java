@@ -7,7 +7,7 @@ import tern.rpc.netty.ServerConnection;
 
 /**
  * Counts the decompressed bytes of one request in the server's memory budget for requests. Bytes are counted before
- * they are produced. The first 64 KiB are not counted. Only one thread at a time uses an instance.
+ * they are decompressed. The first 64 KiB are not counted. Only one thread at a time uses an instance.
  */
 final class UnpackedRequest {
 
