@@ -252,7 +252,7 @@ final class Hints {
             return READS.matcher(shown).find() ? ": " + CONTENT : "";
         }
         return ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if the"
-                        + " file was opened with the mode rwd or rws";
+                + " file was opened with the mode rwd or rws";
     }
 
     /** Returns an alternative to a JDK object whose lock threads wait for; an empty string if there is none. */
