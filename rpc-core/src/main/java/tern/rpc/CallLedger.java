@@ -74,8 +74,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledger of the call, or the part of a call, that the current thread works on; {@link #none()} if the
-     * thread does not work on a call.
+     * Returns the ledger of the call that the current thread works on, or of the part of a call that this thread runs
+     * for another thread; {@link #none()} if the thread does not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -300,8 +300,7 @@ public final class CallLedger {
 
     /**
      * Records that a task of this call waits for a thread of an executor. {@link #unfinished} lists the task until
-     * {@link AsyncOperation#started} is called. If the task never starts, this is the only trace of what the call waits
-     * for.
+     * {@link AsyncOperation#started} is called. If the task never starts, nothing else shows what the call waits for.
      *
      * @param executor the executor name, for diagnoses
      * @param now the current time on the call's clock
@@ -361,8 +360,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the parts of this call that other threads are currently running; at most 64 parts. Any thread may call
-     * this.
+     * Returns the ledgers of the parts of this call that other threads are currently running; at most 64. Any thread
+     * may call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;

@@ -6,12 +6,12 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The work that other threads do for one call: the total times and counts by phase, and the parts that are
- * currently running. Thread-safe.
+ * The work that other threads do for one call: the total times and counts by phase, and the parts of the call that
+ * these threads are currently running. Thread-safe.
  */
 final class OtherThreads {
 
-    /** The maximum number of parts in the list. Further parts of the call are not listed. */
+    /** The maximum number of running parts of the call that are listed. Further parts are not listed. */
     private static final int MAX_PARTS = 64;
 
     /** The maximum number of running asynchronous operations in the list. */

@@ -24,7 +24,7 @@ public enum Phase {
     HTTP,
     /** Waiting for another service's answer. */
     RPC,
-    /** Waiting until an executor's thread starts a part of the call. */
+    /** Waiting until a thread of an executor starts a task of the call. */
     EXECUTOR,
     /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,

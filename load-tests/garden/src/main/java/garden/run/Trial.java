@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults in one running shop. Parallel trials share a lock, so that only one fault is planted at a time.
- * Confined to one thread.
+ * Plants faults in one running shop, one after another. Trials in several shops share a lock, so that only one fault is
+ * planted at a time. Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // The fault of a parallel trial may have slowed this shop down.
+                awaitHealthy(); // The fault in another shop may have slowed this shop down.
             }
         }
         throw new IllegalStateException("the loop above returns");

@@ -11,8 +11,8 @@ import tern.rpc.NanoClock;
  *
  * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
  * limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth of all permits in use.
- * The calls from all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the
- * flooding tenant (R. Boyer, J Moore, 1981).
+ * The calls from all other tenants are admitted, even beyond the limit. A majority vote in constant space, in which
+ * each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. A tenant with
  * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
@@ -35,8 +35,8 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if its votes exceed the votes against it by more than 1/{@value} of the calls, that is, if it
-     * sent more than two thirds of the calls.
+     * A tenant floods if, in the majority vote, its calls exceed the calls of all other tenants by more than 1/{@value}
+     * of all calls, that is, if it sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -154,7 +154,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a call that finds few free permits must be refused for the benefit of other tenants.
+     * Returns whether a call that finds few free permits must be refused so that calls of other tenants can be
+     * admitted.
      *
      * @param inside the number of admitted calls from all tenants
      */

@@ -65,9 +65,9 @@ public final class GradientLimit implements Limit {
     private static final double DEPENDENT = 0.5;
 
     /**
-     * After a trial, the doubled limit is kept if the gradient is below this value, because more calls then raise the
-     * throughput. The value is lower than {@link #DEPENDENT}, because the results of these trials vary less than the
-     * results of a step down.
+     * After the limit has been doubled for one window (a trial), the doubled limit is kept if the gradient is below
+     * this value, because more calls then raise the throughput. The value is lower than {@link #DEPENDENT}, because the
+     * results of these trials vary less than the results of a step down.
      */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
@@ -106,8 +106,8 @@ public final class GradientLimit implements Limit {
     private static final double CHANGED = 1.5;
 
     /**
-     * The number of calls that keeps the server busy is taken to be at least 1/{@value} of the lowest limit. A tenant
-     * that floods the server is limited to this number of calls.
+     * A tenant that floods the server is limited to the number of calls that keeps the server busy. This number is
+     * assumed to be at least 1/{@value} of the lowest limit.
      */
     private static final int MIN_ENOUGH = 4;
 
@@ -243,7 +243,7 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Judges the effect of the trial in the previous window.
+     * Decides from the effect of the changed limit in the previous window whether to keep it.
      *
      * @return whether the new limit must stay unchanged for one window
      */

@@ -9,7 +9,8 @@ import tern.rpc.NanoClock;
 
 /**
  * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
- * permit until it leaves. Entering and leaving cost a few atomic operations each and allocate no memory.
+ * permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations each and
+ * allocate no memory.
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
@@ -68,9 +69,10 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the admission of a new call depends on its tenant's share.
+    // Above this number of admitted calls, the admission of a new call depends on how many of these calls belong to its
+    // tenant.
     private volatile int askedFrom;
-    // Up to this total number of calls, tenants with few calls are admitted beyond the limit.
+    // Up to this total number of calls, calls of tenants with few admitted calls are admitted beyond the limit.
     private volatile int beyond;
     private volatile int sparseBelow;
     private volatile boolean overloaded; // True if calls queued in the last window.

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * Counts the admitted calls from one tenant, such as a connection, in a {@link Limiter}. A call is counted until it has
- * ended and its method has returned, even if its caller has disconnected. Thread-safe.
+ * Counts the calls from one tenant (a certificate, an address or a connection) that a {@link Limiter} has admitted. A
+ * call is counted until it has ended and its method has returned, even if its caller has disconnected. Thread-safe.
  */
 public final class Share {
 

@@ -120,7 +120,7 @@ public final class SlowCallRing {
         return ofSecond.get() < MAX_PER_SECOND && ofSecond.getAndIncrement() < MAX_PER_SECOND;
     }
 
-    /** Returns the trace id from the W3C or B3 headers, or an empty string if there is none. */
+    /** Returns the id of the distributed trace from the W3C or B3 headers, or an empty string if there is none. */
     private static String trace(Metadata headers) {
         String w3c = headers.get("traceparent");
         if (w3c != null) {

@@ -9,7 +9,7 @@ import java.util.Objects;
  * The last readable content of a file, and the reason why its current content cannot be read.
  *
  * @param text the text of the last readable content
- * @param heard whether the file has ever been readable
+ * @param heard whether the file has been readable at least once
  * @param problem the reason, or empty if the content is current
  */
 record FileState(String text, ProviderFile content, boolean heard, String problem) {

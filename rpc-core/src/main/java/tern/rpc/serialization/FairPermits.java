@@ -11,9 +11,9 @@ import tern.rpc.NanoClock;
 
 /**
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
- * few permits are available. Tenants get permits in turn. A request that does not fit lets later requests pass for one
- * second. Otherwise a caller could stop all other callers with requests that need all permits. After this second, no
- * later request may pass it.
+ * few permits are available. Tenants get permits in turn. While a request waits because too few permits are free, later
+ * requests may overtake it for one second. Otherwise a caller could stop all other callers with requests that need all
+ * permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request
@@ -34,13 +34,13 @@ final class FairPermits {
 
     private final int total;
     private int available;
-    private int kept; // permits of running calls
+    private int kept; // the number of permits that running calls keep
     private int waiting;
 
     /**
      * @param permits the number of permits
      * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has as many
-     *     waiting requests as there are free places
+     *     waiting requests as further requests could still wait
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;
@@ -180,8 +180,9 @@ final class FairPermits {
     }
 
     /**
-     * Looks for the first tenant with a request that fits, and serves the oldest such request. Returns false if there
-     * is none. If the next request is overdue, only this request may be served.
+     * Looks for the first tenant with a request for which enough permits are free, and grants permits to the oldest
+     * such request. Returns false if there is none. If the next request has waited for more than a second, only this
+     * request may get permits.
      */
     private boolean grantOne() {
         if (isNextOverdue()) {

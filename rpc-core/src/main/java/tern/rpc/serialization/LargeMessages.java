@@ -63,7 +63,7 @@ public final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** Returns one part in {@code share} of the heap, in KiB. */
+    /** Returns the size of the heap divided by {@code share}, in KiB. */
     static int kibOfHeap(int share) {
         return (int) Math.max(
                 1, Math.min(Integer.MAX_VALUE, (Runtime.getRuntime().maxMemory() >> 10) / share));

@@ -11,8 +11,8 @@ import tern.rpc.StatusCode;
 /**
  * A kind of work on large messages that only a few threads may do at the same time. An encoded message exists in memory
  * up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than four
- * workers. Tenants get the threads in turn, and one tenant has at most half of the places to wait. A call fails if its
- * thread waits for more than three seconds. Thread-safe.
+ * workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one tenant.
+ * A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeWork {
 
@@ -137,7 +137,7 @@ public final class LargeWork {
     }
 
     /**
-     * Takes a permit to work on a message of more than {@value #LARGE_BYTES} bytes.
+     * Takes a permit for this work on a message of more than {@value #LARGE_BYTES} bytes.
      *
      * @param tenant identifies the caller
      * @throws RpcException RESOURCE_EXHAUSTED if too many threads are waiting, or if no permit becomes available within

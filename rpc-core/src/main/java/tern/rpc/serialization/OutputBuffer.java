@@ -17,9 +17,9 @@ public final class OutputBuffer {
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
-    private @Nullable LargeWork inTurns; // null if arrays of any size are created without a permit
+    private @Nullable LargeWork inTurns; // null if arrays of any size may be created without a permit
     private Object tenant = LargeWork.OWN_CALLS; // the tenant that gets the permit
-    private @Nullable LargeWork turn; // the work for which the buffer has a permit
+    private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
      * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the

@@ -33,7 +33,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /**
          * Requests more messages.
          *
-         * @param messages the number of additional messages; 0 only renews the transport's byte allowance
+         * @param messages the number of additional messages; 0 only permits the transport to deliver further bytes
          */
         void request(int messages);
 
@@ -64,8 +64,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The number of delivered bytes after which the transport's allowance is renewed. It is half of the allowance, so
-     * that a large message need not wait for the subscriber's next request.
+     * After this number of delivered bytes, the transport is permitted to deliver further bytes. It is half of the
+     * bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's next
+     * request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 

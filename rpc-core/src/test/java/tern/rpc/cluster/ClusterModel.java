@@ -87,7 +87,7 @@ final class ClusterModel {
         }
     }
 
-    /** A call of a client, or the copy of a call. */
+    /** A call of a client, or a copy of a call that is sent as a probe. */
     static final class Call {
         final int number;
         final int client;
@@ -113,7 +113,7 @@ final class ClusterModel {
         }
     }
 
-    /** The calls in one run, without copies. */
+    /** The calls in one run, without the copies that are sent as probes. */
     static final class Counts {
         int calls; // The calls during the fault.
         int failed;

@@ -31,7 +31,8 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy. The tenant with few calls then holds more calls than it may run on spare threads.
+     * Makes all regular threads busy. The tenant with few calls then has more running and waiting calls than it may run
+     * on spare threads.
      */
     @BeforeEach
     void crowdOut() {

@@ -24,7 +24,7 @@ class MethodLimiterTest {
         return new MethodLimiter(new Limiter(new FixedLimit(limit), 200, () -> 0));
     }
 
-    /** Takes places until the tenant gets none, and returns the number of places taken. */
+    /** Makes calls for the tenant until one is refused, and returns the number of admitted calls. */
     private int fill(Share tenant, long now) {
         int taken = 0;
         for (MethodPlace place = limiter.enter(tenant, now); place != null; place = limiter.enter(tenant, now)) {

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import shop.Stock;
 import tern.rpc.Phase;
 
-/** Tests calls that wait for locks, permits or objects of other calls whose holders the JVM does not report. */
+/**
+ * Tests calls that wait for locks, permits or pooled objects. Other calls hold them, but the JVM does not report which
+ * ones.
+ */
 class LikelyHoldersTest {
 
     private static final int CALLS = 6;

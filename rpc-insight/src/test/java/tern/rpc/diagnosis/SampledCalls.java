@@ -141,7 +141,7 @@ final class SampledCalls {
         return this;
     }
 
-    /** Sets the beginning of the miss to the time after the calls that were added so far. */
+    /** Sets the time when calls began to miss the latency target: after the calls that were added so far. */
     SampledCalls missBegins() {
         missedFrom = time.get();
         return this;

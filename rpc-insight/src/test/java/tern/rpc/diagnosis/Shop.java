@@ -26,7 +26,7 @@ final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
 
-    /** The usual steps of a call. */
+    /** The steps of a simulated call without a fault. */
     static final Consumer<Steps> USUAL =
             call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
 

@@ -20,7 +20,10 @@ class FairBudgetTest {
         }
     }
 
-    /** Adds bytes, one by one, for a connection that holds the given number of bytes. Returns the new number. */
+    /**
+     * Adds bytes, one by one, for a connection that already holds the given number of bytes, until it may add no more.
+     * Returns the new number.
+     */
     private static int fill(FairBudget.Part part, int ofConnection) {
         int held = ofConnection;
         while (part.hasRoom(held)) {

@@ -129,7 +129,7 @@ class FairReadsTest {
     void aConnectionThatIsBusyAgainCountsOnce() {
         for (int i = 0; i < 1_000; i++) {
             fullRead(FairReads.TURN_NANOS);
-            now -= FairReads.TURN_NANOS; // all turns begin within the same period
+            now -= FairReads.TURN_NANOS; // the turns of all connections begin within the same period
             reads.reset(new DefaultChannelConfig(channel));
         }
         grown();
@@ -147,7 +147,7 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS - 1)).isTrue();
     }
 
-    /** Lets several connections use up their turns within one period. */
+    /** Lets several connections occupy the event loop for their full turns within one period. */
     private void beBusy(int connections) {
         for (int i = 0; i < connections; i++) {
             reads = (ExtendedHandle) all.newHandle();

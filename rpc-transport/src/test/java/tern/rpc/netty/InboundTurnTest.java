@@ -168,9 +168,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests a race between the {@link InboundAccount}s of two connections. Only the account that has the turn may
-     * complete its message. The second account is refused the turn. The first account gives up the turn before the
-     * second account is queued. The second account must then get the turn.
+     * Tests a race between two connections. Only one connection at a time has the turn: it may complete its message
+     * although the memory budget is used up. The second connection is refused the turn. The first connection gives up
+     * the turn before the second one is queued. The second connection must then get the turn.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  */
 enum Attack {
 
-    /** Keeps the maximum number of server streams open without granting flow-control credit. */
+    /** Keeps the maximum number of server streams open without enlarging their flow-control windows. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
     /** Sends the headers of requests, but never their messages. */
@@ -44,7 +44,7 @@ enum Attack {
         });
     }),
 
-    /** Sends only parts of a few large messages. */
+    /** Sends a few large messages, each only in part. */
     LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, attacker -> {
         byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000_000]), 15_000);
         attacker.together(64, () -> {
@@ -97,8 +97,8 @@ enum Attack {
     }),
 
     /**
-     * Behaves like an honest reader that grants new credit after every frame. The server must not disconnect this
-     * reader.
+     * Behaves like an honest reader that enlarges the flow-control window after every frame. The server must not
+     * disconnect this reader.
      */
     EAGER_CREDIT(
             "an honest reader with two WINDOW_UPDATE for each DATA frame",

@@ -111,7 +111,7 @@ final class RawHttp2 implements AutoCloseable {
         return bytes.array();
     }
 
-    /** Grants flow-control credit for a stream, or for the connection if the stream is 0. */
+    /** Enlarges the flow-control window of a stream, or of the connection if the stream is 0. */
     void credit(int stream, int bytes) throws IOException {
         write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }

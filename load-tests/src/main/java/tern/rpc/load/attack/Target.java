@@ -16,7 +16,7 @@ public interface Target {
     /** Answers after ten seconds. */
     StringValue sleep(StringValue text);
 
-    /** Sends messages of 8 KiB until the caller ends the call or grants no more credit. */
+    /** Sends messages of 8 KiB until the caller ends the call or no longer enlarges its flow-control window. */
     void feed(StringValue text, StreamObserver<StringValue> messages);
 
     /** Sends twenty messages of 8 KiB. */

@@ -38,8 +38,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form that writes a collection as a JDK collection of the same kind: a sorted set, a set, a queue or a
-     * list. The JDK collection keeps the order of the elements.
+     * Returns the {@link WireForm} that writes a collection as a JDK collection of the same kind: a sorted set, a set,
+     * a queue or a list. The JDK collection keeps the order of the elements.
      */
     static CollectionForm ofJdk(Class<?> type) {
         Class<?> written = SortedSet.class.isAssignableFrom(type)

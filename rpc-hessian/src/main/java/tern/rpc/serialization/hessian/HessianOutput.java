@@ -98,7 +98,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a value. Caches the form for the value's class in {@code place}, for the next value at the same place.
+     * Writes a value. Caches in {@code place} how the value's class is written, for the next value at the same place.
      */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {

@@ -50,7 +50,10 @@ final class OpenContainers {
 
     private long often;
 
-    /** The part of the current container's weight that comes from references to open containers. */
+    /**
+     * The part of the current container's weight (its hashing cost) that comes from references to containers whose
+     * contents are still being read.
+     */
     private long part;
 
     /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
@@ -188,7 +191,10 @@ final class OpenContainers {
         return own;
     }
 
-    /** Returns the part of the current container's weight that comes from references to open containers. */
+    /**
+     * Returns the part of the current container's weight (its hashing cost) that comes from references to containers
+     * whose contents are still being read.
+     */
     long part() {
         return part;
     }

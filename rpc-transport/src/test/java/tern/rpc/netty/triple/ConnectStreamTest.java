@@ -69,7 +69,7 @@ class ConnectStreamTest {
                 .contains(words);
     }
 
-    // ---- shapes
+    // ---- kinds of calls: unary, streams of requests, streams of answers
 
     @ParameterizedTest
     @EnumSource

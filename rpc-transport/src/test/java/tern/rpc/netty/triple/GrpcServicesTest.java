@@ -41,7 +41,9 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.grpc.GrpcServices;
 import tern.rpc.server.ServiceExport;
 
-/** Tests grpc-java services that are exported by Tern: shapes of calls, statuses, compression and messages. */
+/**
+ * Tests grpc-java services that are exported by Tern: unary and streaming calls, statuses, compression and messages.
+ */
 class GrpcServicesTest extends GrpcServiceCalls {
 
     private static final Key<String> ENCODING = Key.of("grpc-encoding", Metadata.ASCII_STRING_MARSHALLER);

@@ -6,8 +6,8 @@ import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Counts how often connections are borrowed from one pool. Measures how long borrowers wait for a connection and how
- * long they hold it. Thread-safe.
+ * Counts how often connections are borrowed from one pool. Also measures how long borrowers wait for a connection, and
+ * how long they use it. Thread-safe.
  */
 final class Borrowings {
 
