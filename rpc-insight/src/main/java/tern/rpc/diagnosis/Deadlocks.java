@@ -35,7 +35,10 @@ final class Deadlocks {
         this.operations = operations;
     }
 
-    /** Returns the text for a slow statement that writes, if the calls met deadlocks; null otherwise. */
+    /**
+     * Returns the text that names deadlocks as the cause of a slow statement that writes, if the calls ran into
+     * deadlocks; null otherwise.
+     */
     @Nullable
     Told of(String statement, String in, List<String> facts) {
         if (!DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))) {

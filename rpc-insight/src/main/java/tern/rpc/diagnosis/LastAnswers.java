@@ -47,7 +47,10 @@ final class LastAnswers {
         }
     }
 
-    /** Returns the time of the last answer by phase. Phases without an answer are omitted. */
+    /**
+     * Returns, for each kind of operation, when a call that ran such an operation last ended without a failure. Kinds
+     * without such a call are omitted.
+     */
     Map<Phase, Long> byPhase() {
         Map<Phase, Long> answers = new EnumMap<>(Phase.class);
         for (Map.Entry<Phase, LastTime> entry :

@@ -20,7 +20,10 @@ final class OperationNames {
 
     private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
 
-    /** The prefix in the name of a part that represents all operations of one of several stores or peers. */
+    /**
+     * The prefix in the name of a part that represents all operations on one of several stores (data sources or Redis
+     * servers) or peers.
+     */
     static final String ALL = "all of ";
 
     private OperationNames() {}

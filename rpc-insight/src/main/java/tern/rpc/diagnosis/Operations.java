@@ -394,9 +394,10 @@ final class Operations {
     }
 
     /**
-     * Returns whether all operations of this kind became slower by about the same time, as happens on a slow network.
+     * Returns whether all operations of this kind, such as all statements, became slower by about the same time, as
+     * happens on a slow network.
      *
-     * @param store the store of these operations; empty for all operations of the kind
+     * @param store the data source, Redis server or peer of these operations; empty for all operations of the kind
      */
     boolean isSameForAll(Kind kind, String store) {
         Phase phase = phase(kind);
@@ -411,8 +412,8 @@ final class Operations {
     }
 
     /**
-     * Returns whether all operations of this kind and this store except the given one take about their usual time in
-     * late or failed calls.
+     * Returns whether all other operations of this kind, on the same data source or Redis server, take about their
+     * usual time in late or failed calls.
      */
     boolean othersAreAsUsual(Phase phase, String name) {
         String store = OperationNames.store(name);

@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out whether all operations of one kind, or all operations of one of several stores or peers, became slower. If
- * so, the server or the network to it is the likely cause.
+ * Finds out whether all operations of one kind, such as all statements, became slower, or all operations on one of
+ * several data sources, Redis servers or other peers. If so, the server or the network to it is the likely cause.
  */
 final class SlowServers {
 
@@ -39,7 +39,8 @@ final class SlowServers {
         if (phase == null || !areSlower(kind, phase, each)) {
             return Set.of();
         }
-        // It is unlikely that several stores or peers become slow at the same time for different reasons.
+        // It is unlikely that several data sources, Redis servers or peers become slow at the same time for different
+        // reasons.
         boolean oneOfSeveral = isOfPeer(kind)
                 || each.keySet().stream()
                         .anyMatch(name -> !OperationNames.store(name).isEmpty());
