@@ -133,7 +133,7 @@ public final class GradientLimit implements Limit {
     private double usualNanos; // 0 if unknown
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down showed that calls wait for each other.
-    private int independent; // The number of consecutive trials that showed that calls do not wait for each other.
+    private int independent; // How many limits in a row showed that calls do not wait for each other.
     private int held; // The number of windows for which the limit has been held constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.
     private double heldNanos;

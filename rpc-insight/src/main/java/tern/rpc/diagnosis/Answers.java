@@ -39,7 +39,7 @@ record Answers(
     }
 
     /**
-     * Returns when a call last got an answer from a store; null if that is unknown.
+     * Returns when a call last got an answer from a database or Redis server (store); null if that is unknown.
      *
      * @param store {@link Kind#SQL} for a database, {@link Kind#REDIS} for Redis
      * @param name the name of the data source or Redis server; empty if there is only one

@@ -54,8 +54,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns whether this operation, or this wait for a connection, may belong to the store with this name. Returns
-     * false only if the operation or the pool is known to belong to another store.
+     * Returns whether this operation, or this wait for a connection, may belong to the data source or Redis server with
+     * this name. Returns false only if the operation or the pool is known to belong to another one.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
@@ -71,7 +71,7 @@ final class AwaitedStores {
                 .toList();
     }
 
-    /** Returns the name of the store in the form that the diagnosis shows. */
+    /** Returns the name of the data source or Redis server as the diagnosis shows it. */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";
         if (!name.isEmpty()) {

@@ -15,7 +15,8 @@ import tern.rpc.pool.ApplicationCode;
  *
  * @param caller the common caller of the code that uses processor time; null if each method is reported under its own
  *     name
- * @param holders a part name for each lock with a usual holder and for each lock that was never released
+ * @param holders for each lock that is mostly held by the same code, and for each lock that was never released, the
+ *     name under which waits for the lock are reported
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 

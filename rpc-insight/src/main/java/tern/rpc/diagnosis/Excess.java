@@ -61,19 +61,19 @@ final class Excess {
     /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
 
-    /** A late or failed call's time by part, averaged over all such calls. */
+    /** The mean time that a late or failed call spends on each activity or wait. */
     final Times account = new Times();
 
-    /** A late or failed call's extra time by part, averaged over all such calls. */
+    /** The mean extra time of a late or failed call by activity or wait, compared with its usual time. */
     final Times times = new Times();
 
     /** The time in {@link #times} that was added for failures, and not measured. */
     private final Times failed = new Times();
 
-    /** The breakdowns from which the means were computed. */
+    /** The breakdowns of the single calls' times from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();
 
-    /** One late or failed call and its time by part. */
+    /** One late or failed call, and its time by activity or wait. */
     record Counted(EndedCall call, Times times) {}
 
     Excess(Evidence evidence) {
@@ -200,9 +200,9 @@ final class Excess {
     }
 
     /**
-     * Returns the part for an operation of the call that failed; null if there is none. Application code often throws
-     * its own exception after such an operation. If the exception shows a programming error, a failed statement or
-     * command does not explain it.
+     * Returns the part that represents the operation of the call that failed; null if no operation failed. Application
+     * code often throws its own exception after such an operation. If the exception shows a programming error, a failed
+     * statement or command does not explain it.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);

@@ -143,7 +143,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for a failed operation whose exception is not known, because application code handled it.
+     * Returns the part of the call's time that represents a failed operation whose exception is not known, because
+     * application code handled it.
      *
      * @param name the operation's name, which contains the failure
      */
@@ -206,9 +207,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for an exception thrown by a provider's service; null if no exception in the chain came from a
-     * provider. The client adds a frame with the called method and the provider's address to an exception from a
-     * provider.
+     * Returns the part of the call's time that represents an exception thrown by a provider's service; null if no
+     * exception in the chain came from a provider. The client adds a frame with the called method and the provider's
+     * address to an exception from a provider.
      */
     private static @Nullable Part ofProvider(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
@@ -311,7 +312,10 @@ final class FailurePart {
         return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 
-    /** Returns the part for a failure in the network or in another service, or null for any other failure. */
+    /**
+     * Returns the part of the call's time that represents a failure in the network or in another service, or null for
+     * any other failure.
+     */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);

@@ -88,7 +88,7 @@ public final class History {
 
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-        /** Returns the values of the second between these counters. */
+        /** Returns the values of one second, computed from the counters at its beginning and at its end. */
         static Figures of(Instant at, Second before, Second now, Evidence.Counts counts, Machine machine) {
             long nanos = 0;
             for (Map.Entry<String, Sums> entry : now.methods().entrySet()) {

@@ -8,8 +8,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns the time of waits for permits, for pooled objects and for locks without a known owner. The time goes to the
- * work of the likely holders. These rules are needed if the holders use a client that Tern does not measure, because
+ * Attributes the time of waits for permits, for pooled objects and for locks without a known owner to the work of the
+ * calls that likely hold them. These rules are needed if the holders use a client that Tern does not measure, because
  * the ledgers of calls then do not record the work.
  */
 final class HolderRules {

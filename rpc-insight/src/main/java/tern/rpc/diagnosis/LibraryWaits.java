@@ -67,7 +67,7 @@ final class LibraryWaits {
     private LibraryWaits() {}
 
     /**
-     * Returns the part for the thread's wait inside a library; null if there is no such wait.
+     * Returns the part that represents the thread's wait inside a library; null if there is no such wait.
      *
      * @param at the application's innermost method
      */

@@ -34,7 +34,8 @@ final class LibraryWork {
     private LibraryWork() {}
 
     /**
-     * Returns the part for a wait in a logger or a class loader; null if the thread does not wait in one.
+     * Returns the part that represents the thread's wait in a logger or a class loader; null if the thread does not
+     * wait in one.
      *
      * @param at the application's innermost method
      */

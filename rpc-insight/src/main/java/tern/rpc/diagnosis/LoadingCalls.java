@@ -11,7 +11,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns waits for a result to the work of another call that completes the result. In a cache, for example, one call
+ * Attributes waits for a result to the work of another call that produces the result. In a cache, for example, one call
  * loads a value while the other calls that need the value wait.
  */
 final class LoadingCalls {

@@ -108,8 +108,8 @@ final class LocalRefusals {
     }
 
     /**
-     * Returns the part for a refused call. The part's name contains the place and, if the exception shows it, the
-     * limiter's name.
+     * Returns the part that represents the refusal of a call. Its name contains the place and, if the exception shows
+     * it, the limiter's name.
      *
      * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
      */

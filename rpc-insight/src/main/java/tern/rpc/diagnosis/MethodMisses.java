@@ -58,7 +58,7 @@ final class MethodMisses {
     /**
      * Returns whether at least one method that usually meets the target misses it.
      *
-     * @param seconds the last seconds, the oldest first
+     * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param isExcused returns whether a late call does not count
      */
     boolean isAny(Deque<Second> seconds, Predicate<EndedCall> isExcused) {

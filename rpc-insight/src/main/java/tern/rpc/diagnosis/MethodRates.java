@@ -28,7 +28,7 @@ final class MethodRates {
         this.usual = usual;
     }
 
-    /** Learns from a second in which calls met the target. */
+    /** Updates the usual numbers of calls from a second in which calls met the target. */
     void learn(Second before, Second now) {
         double seconds = seconds(before, now);
         now.methods().forEach((method, sums) -> {
@@ -53,7 +53,7 @@ final class MethodRates {
     /**
      * Returns how often each method is called.
      *
-     * @param seconds the last seconds, the oldest first
+     * @param seconds the counters at the end of each of the last seconds, the oldest first
      */
     List<MethodRate> between(Second start, Second end, Deque<Second> seconds) {
         List<MethodRate> rates = new ArrayList<>();

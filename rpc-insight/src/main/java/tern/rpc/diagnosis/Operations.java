@@ -263,7 +263,8 @@ final class Operations {
 
     /**
      * Returns whether operations of one name may be the attempts of a polling loop. There must be many operations of
-     * this name, or at least half of them must exceed the usual number.
+     * this name. Otherwise, calls must run more operations of this kind than usual, and the additional operations must
+     * be at least half as many as the attempts.
      *
      * @param attempts the number of operations in all of these calls
      */

@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
-/** Reassigns the time spent waiting for connections to the work done by the connections' holders. */
+/**
+ * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
+ */
 final class PoolRules {
 
     /**

@@ -426,7 +426,7 @@ final class PoolText {
     }
 
     /**
-     * @param takings the number of tasks that are started per second
+     * @param takings the number of tasks that the executor's threads start per second
      * @param hold the mean duration of a task in nanoseconds; negative if unknown
      * @param slower whether tasks take longer than usual
      */

@@ -5,7 +5,7 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Reassigns the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
+ * Attributes the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
  * shows these waits. Instead, code, the collector and operations seem to become slower.
  */
 final class PressureRules {

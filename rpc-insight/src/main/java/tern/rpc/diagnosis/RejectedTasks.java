@@ -49,8 +49,8 @@ final class RejectedTasks {
     }
 
     /**
-     * Returns the part for a rejected task. The part's name contains the place and, if the exception names it, the
-     * executor.
+     * Returns the part that represents the rejection of a task. Its name contains the place and, if the exception names
+     * it, the executor.
      *
      * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
      */

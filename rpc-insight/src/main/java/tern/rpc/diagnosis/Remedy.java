@@ -9,7 +9,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks a pool size before it is recommended. The library must accept the size, the size must be larger than the
+ * Checks whether a pool size may be recommended. The library must accept the size, the size must be larger than the
  * current one, and the processors must not be fully used. A replay of the most recent calls with the new size must meet
  * the latency target. A replay with the current sizes must approximately reproduce the measured times.
  */

@@ -48,7 +48,7 @@ final class Sampler {
         int sleepingPairs; // the number of pairs of successive samples that found the thread sleeping at one place
         long sleeps; // the number of sleeps between the two samples of these pairs, in total
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
-        private long waitsBefore; // the thread's number of waits at the last sample
+        private long waitsBefore; // how often the thread had waited until the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
 
         @Nullable

@@ -6,10 +6,13 @@ import java.util.Map;
 import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The counters at the end of a second: calls by method, refused calls by reason, and pool snapshots by name. */
+/**
+ * The values of the counters at the end of one second: calls by method, refused calls by reason, and pool snapshots by
+ * name.
+ */
 record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
-    /** Returns the counts of calls since an earlier second. */
+    /** Returns the number of calls, by outcome, since the end of an earlier second. */
     Evidence.Counts since(Second earlier, int hung) {
         long calls = 0;
         long late = 0;
@@ -25,14 +28,14 @@ record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused
         return new Evidence.Counts(calls, late, failed, refusals, hung);
     }
 
-    /** Returns the calls since an earlier second, by method. */
+    /** Returns the calls since the end of an earlier second, by method. */
     Map<String, Sums> methodsSince(Second earlier) {
         Map<String, Sums> since = new HashMap<>();
         methods.forEach((name, sums) -> since.put(name, sums.since(earlier.methods.getOrDefault(name, Sums.NONE))));
         return since;
     }
 
-    /** Returns the number of calls refused since an earlier second, by reason. */
+    /** Returns the number of calls refused since the end of an earlier second, by reason. */
     Map<String, Long> refusedSince(Second earlier) {
         Map<String, Long> counts = new LinkedHashMap<>();
         refused.forEach((reason, count) -> {

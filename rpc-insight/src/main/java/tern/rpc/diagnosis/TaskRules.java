@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Reassigns the wait for a thread of an executor, and the tasks that a full executor rejects, to whatever occupies the
+ * Attributes the wait for a thread of an executor, and the rejections by a full executor, to whatever occupies the
  * executor's threads. An executor is full because its tasks wait, for example for a connection or a lock. In this case
  * the executor is only a symptom, and neither more threads nor another executor would help.
  */

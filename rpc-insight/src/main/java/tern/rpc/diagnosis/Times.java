@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Durations by part, in nanoseconds. Not thread-safe. */
+/** Durations of activities and waits (the parts of a call's time), in nanoseconds. Not thread-safe. */
 final class Times {
 
     private final Map<Part, Double> nanos = new LinkedHashMap<>();

@@ -73,7 +73,7 @@ final class UsualOperations {
     }
 
     /**
-     * Returns how many operations of this kind a call usually runs; -1 if unknown.
+     * Returns how many operations of this kind a call to one of these methods usually runs; -1 if unknown.
      *
      * @param methods the called methods, with their numbers of calls
      */

@@ -179,7 +179,8 @@ final class FairReads implements RecvByteBufAllocator {
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections are busy, every buffer is small, because the next bytes may be expensive.
+            // While many connections use up their turns, every buffer is small, because the next bytes may be
+            // expensive.
             limit = Math.min(limit, (int) (MAX_BYTES * turn / TURN_NANOS));
         }
     }
