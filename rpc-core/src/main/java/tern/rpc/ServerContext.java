@@ -257,7 +257,7 @@ public final class ServerContext {
     }
 
     /**
-     * Returns whether the caller has stopped waiting. Possible reasons are a passed deadline, a cancellation, a lost
+     * Returns whether the caller has stopped waiting. Possible reasons are an expired deadline, a cancellation, a lost
      * connection, and a stream that the server has ended, for example because the caller read too slowly. Calls that
      * the method has made through Tern are then cancelled, too, and further calls fail.
      */

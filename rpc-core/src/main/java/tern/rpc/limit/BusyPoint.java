@@ -56,10 +56,10 @@ final class BusyPoint {
     private final int least;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that the current window tries.
-    private @Nullable Window before; // The measurements before the current step, or null if there is no step.
+    private @Nullable Window before; // The window before a trial of another number; null without a trial.
     private Step last = Step.FEWER; // The change to the call count that was tried last.
-    private int held; // The number of consecutive windows without a step.
-    private double heldNanos; // The mean call duration in the first window after the last step, or 0 if unknown.
+    private int held; // The number of consecutive windows without a trial of another number.
+    private double heldNanos; // The mean call duration in the first window after the last trial, or 0 if unknown.
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {

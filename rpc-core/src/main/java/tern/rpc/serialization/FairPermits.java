@@ -22,7 +22,7 @@ import tern.rpc.NanoClock;
  */
 final class FairPermits {
 
-    /** The time during which later requests may pass a waiting request. */
+    /** The time during which later requests may overtake a waiting request. */
     private static final long PATIENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -39,8 +39,8 @@ final class FairPermits {
 
     /**
      * @param permits the number of permits
-     * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has as many
-     *     waiting requests as further requests could still wait
+     * @param maxWaiting the maximum number of waiting requests. A request is refused if its tenant already has at least
+     *     as many waiting requests as there are free positions in the queue
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;

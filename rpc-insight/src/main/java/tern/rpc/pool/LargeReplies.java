@@ -4,8 +4,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]}. A large reply delays all other
- * commands on the same connection, so the diagnosis must be able to tell it from a slow server.
+ * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]}. A large reply delays all
+ * other commands on the same connection, so the diagnosis must distinguish it from a slow server.
  */
 public final class LargeReplies {
 

@@ -9,7 +9,7 @@ public interface PoolSource {
 
     PoolSnapshot snapshot();
 
-    /** Returns the holders of the pool's connections; null if they are not recorded. */
+    /** Returns the calls and threads that hold the pool's connections; null if they are not recorded. */
     default @Nullable Holders holders() {
         return null;
     }
