@@ -209,7 +209,7 @@ final class MachineText {
         return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
     }
 
-    /** Describes requests that take a long time to read as a cause. */
+    /** Describes the cause of calls that are late because their requests take a long time to read. */
     private Told largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";

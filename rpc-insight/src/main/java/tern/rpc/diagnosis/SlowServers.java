@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Finds out whether all operations of one kind, such as all statements, became slower, or all operations on one of
- * several data sources, Redis servers or other peers. If so, the server or the network to it is the likely cause.
+ * Finds out whether all operations of one kind (such as all statements), or all operations on one peer (such as one of
+ * several data sources or Redis servers), became slower. If so, this server or the network to it is the likely cause.
  */
 final class SlowServers {
 

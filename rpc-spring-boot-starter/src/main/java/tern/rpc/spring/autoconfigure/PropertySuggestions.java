@@ -123,8 +123,8 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the property for the addresses of a service, if an address was assigned to the name of the service
-     * itself.
+     * Returns the property that was probably meant, which ends in {@code .url}, if the value is an address and the
+     * property ends with the name of a service. Returns null otherwise.
      */
     private static @Nullable String urlOfService(List<String> written, @Nullable Object value) {
         boolean isAddress = value != null && ADDRESS.matcher(value.toString()).matches();

@@ -197,7 +197,7 @@ final class Feed {
         }
         StatusCode code = outcome.join();
         if (plan.mistake() != null) {
-            return null; // with a mistake, the stream may end in any way
+            return null; // if the plan contains a mistake, any end of the stream is correct
         }
         boolean asPlanned = switch (code) {
             case OK -> plan.failAt() == 0 && isComplete();
