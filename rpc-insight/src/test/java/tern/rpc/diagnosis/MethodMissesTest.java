@@ -70,7 +70,7 @@ class MethodMissesTest {
 
     @Test
     void missOfAMethodWithManyCallsIsSeenWithinTenSeconds() {
-        reports(90, 8, 0);
+        reports(300, 8, 0);
 
         reports(10, 8, 2);
 
