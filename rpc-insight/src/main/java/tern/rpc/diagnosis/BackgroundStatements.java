@@ -36,6 +36,6 @@ final class BackgroundStatements {
                 ? ""
                 : "; a thread that serves no call has used a connection for "
                         + (now - longest.sinceNanos()) / 1_000_000_000L + " s, look first at its statement "
-                        + longest.statement() + DatabaseLocks.now(longest);
+                        + longest.statement() + Statements.now(longest);
     }
 }

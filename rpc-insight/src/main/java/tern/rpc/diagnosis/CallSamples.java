@@ -245,12 +245,20 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns whether operations of this kind mostly run in the code that holds the lock, or in code that it calls. */
+    /**
+     * Returns whether operations of this kind mostly run in the code that holds the lock, or in code that it calls. If
+     * the owner is unknown, the methods that wait for the lock are assumed to hold it, too.
+     */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
+        Set<String> methods = new HashSet<>();
         for (Sample sample : all()) {
-            if (sample.part().equals(lock) && sample.line() != null) {
-                holding.add(sample.line());
+            StackTraceElement line = sample.line();
+            if (sample.part().equals(lock) && line != null) {
+                holding.add(line);
+                if (sample.owner() == null) {
+                    methods.add(ApplicationCode.method(line));
+                }
             }
         }
         int looks = 0;
@@ -258,7 +266,11 @@ final class CallSamples {
         for (Sample sample : all()) {
             if (sample.phase() == phase) {
                 looks++;
-                held += sample.path().stream().anyMatch(holding::contains) ? 1 : 0;
+                held += sample.path().stream()
+                                .anyMatch(frame ->
+                                        holding.contains(frame) || methods.contains(ApplicationCode.method(frame)))
+                        ? 1
+                        : 0;
             }
         }
         return held > 0 && 2 * held >= looks;

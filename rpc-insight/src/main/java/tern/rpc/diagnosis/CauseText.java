@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -32,6 +33,7 @@ final class CauseText {
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
+    private final RedisText redisText;
     private final RemoteText remoteText;
     private final CodeText codeText;
     private final Changes changes;
@@ -47,6 +49,7 @@ final class CauseText {
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools);
+        this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(evidence, excess, poolText, operations);
@@ -78,7 +81,8 @@ final class CauseText {
                 ofNanos / 1e6,
                 saves,
                 certainNanos / 1e6,
-                withMorePermits(withoutHolding(told.change(), part), part),
+                new MissedJobs(evidence, excess, operations)
+                        .change(withoutWorkers(withMorePermits(withoutHolding(told.change(), part), part), part), part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
@@ -127,6 +131,26 @@ final class CauseText {
     }
 
     /**
+     * Extends the recommended change if calls that wait for a result keep the workers from other calls. A method that
+     * returns a future needs no worker while it waits.
+     */
+    private Change withoutWorkers(Change change, Part part) {
+        boolean keepsWorkers = part.kind() == Part.Kind.RESULT
+                && symptoms.getOrDefault(part, List.of()).stream()
+                        .anyMatch(symptom -> symptom.waitedFor().kind() == Part.Kind.QUEUE);
+        String method = excess.badByMethod().keySet().stream()
+                .max(Comparator.comparingDouble(name -> excess.meanOf(name, part)))
+                .orElse("");
+        return !keepsWorkers || change.property() != null || method.isEmpty()
+                ? change
+                : Change.of(
+                        change.where(),
+                        change.text() + "; calls of " + method + " keep their workers while they wait: let it return a"
+                                + " CompletableFuture that is completed later, or limit the number of its calls at once"
+                                + (method.startsWith("web.") ? "" : " (max-concurrency of the method)"));
+    }
+
+    /**
      * Returns whether this part's operation probably runs while the call holds a database connection. This is assumed
      * if other calls wait noticeably long for a database connection.
      */
@@ -147,7 +171,7 @@ final class CauseText {
             case CALLER_RUNS -> poolText.executor();
             case EXECUTOR -> rejection(part);
             case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
-            case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : storeText.command(part);
+            case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : redisText.command(part);
             case HTTP -> remoteText.http(part);
             case RPC -> isFailed(part) ? told(failure(Phase.RPC, part)) : remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);

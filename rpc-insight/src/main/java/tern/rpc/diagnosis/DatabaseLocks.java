@@ -1,20 +1,16 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
-import tern.rpc.pool.StoreNames;
 
 /**
  * Finds statements that became slow together while other statements take their usual time: all statements of one table,
@@ -27,19 +23,6 @@ final class DatabaseLocks {
 
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
-    private static final String COMMIT = "commit";
-
-    /** The name of a statement's first table. It may be quoted, and a schema may precede it. */
-    private static final Pattern TABLE = Pattern.compile(
-            "\\b(?:update|into|from|join|tables?|truncate|vacuum|on)\\s+(?:(?:table|only|if\\s+exists)\\s+)*"
-                    + "([\\w.\"`\\[\\]]+)");
-
-    /** The statements that lock a whole table. */
-    private static final Pattern TABLE_LOCKS =
-            Pattern.compile("^(?:alter|lock|truncate|drop|create|vacuum|reindex|optimize|rename)\\b");
-
-    private static final Pattern NAMED_LOCKS = Pattern.compile("advisory_(?:xact_)?lock|\\bget_lock\\s*\\(|dbms_lock");
-
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Map<String, Double> each;
@@ -50,31 +33,25 @@ final class DatabaseLocks {
         this.each = operations.each(Phase.SQL);
     }
 
-    /** Returns the first table of the statement in lower case, without quotes and schema; null if there is none. */
-    static @Nullable String table(String statement) {
-        Matcher matcher = TABLE.matcher(statement.toLowerCase(Locale.ROOT));
-        if (!matcher.find()) {
-            return null;
-        }
-        String name = matcher.group(1).replaceAll("[\"`\\[\\]]", "");
-        return name.substring(name.lastIndexOf('.') + 1);
-    }
-
     /**
      * Returns the statements that are slow for the same reason as this statement, including this statement. Returns an
      * empty set if no other statement is slow for the same reason.
      */
     Set<String> slowWith(String statement) {
+        if (Statements.isNamedLock(statement)) {
+            return Set.of(statement);
+        }
         Set<String> locked = lockedWith(statement);
-        return locked.isEmpty() && isWrite(statement) ? slowWrites(statement) : locked;
+        return locked.isEmpty() && Statements.isWrite(statement) ? slowWrites(statement) : locked;
     }
 
     /**
      * A cause in the database that makes several statements slow.
      *
+     * @param isHolderUnknown whether statements wait for a lock, and no connection is known to hold it
      * @param facts the evidence, one fact per short line
      */
-    record Found(String kind, String name, Change change, List<String> facts) {}
+    record Found(String kind, String name, Change change, boolean isHolderUnknown, List<String> facts) {}
 
     /**
      * Returns the cause that makes this statement and others slow; null if the statement is slow for another reason.
@@ -83,15 +60,15 @@ final class DatabaseLocks {
      */
     @Nullable
     Found find(String statement, String in) {
-        if (NAMED_LOCKS.matcher(statement.toLowerCase(Locale.ROOT)).find()) {
-            return new Found("LOCK", statement, Change.of(Where.CODE, namedLock(in)), List.of());
+        if (Statements.isNamedLock(statement)) {
+            return new Found("LOCK", statement, Change.of(Where.CODE, namedLock(in)), true, List.of());
         }
         Set<String> locked = lockedWith(statement);
-        String table = table(statement);
+        String table = Statements.table(statement);
         if (!locked.isEmpty() && table != null) {
             return locked(statement, table, locked, in);
         }
-        Set<String> writes = isWrite(statement) ? slowWrites(statement) : Set.of();
+        Set<String> writes = Statements.isWrite(statement) ? slowWrites(statement) : Set.of();
         return writes.isEmpty()
                 ? null
                 : new Found(
@@ -102,12 +79,13 @@ final class DatabaseLocks {
                                 "check the database's log disk or replication; run fewer transactions per call, or write in a"
                                         + " batch"
                                         + in),
+                        false,
                         List.of("all      " + writes.size()
                                 + " different statements that write are slower, and none that reads"));
     }
 
     private Found locked(String statement, String table, Set<String> locked, String in) {
-        boolean isRow = locked.stream().allMatch(DatabaseLocks::isWrite)
+        boolean isRow = locked.stream().allMatch(Statements::isWrite)
                 && locked.size() < of(table, statement).size();
         Holder holder = holder(table, statement);
         return new Found(
@@ -117,6 +95,7 @@ final class DatabaseLocks {
                         holder == null ? Where.PEER : Where.CODE,
                         change(table, statement, holder, isRow) + "; waiting: " + statement + in
                                 + "; no pool size helps"),
+                holder == null,
                 List.of("waiting  " + String.join("; ", locked)));
     }
 
@@ -145,7 +124,7 @@ final class DatabaseLocks {
         }
         StackTraceElement begun = holder.place();
         return "run what locks the table " + table + " at another time, or for less time: " + holder.statement()
-                + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun)) + now(holder);
+                + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun)) + Statements.now(holder);
     }
 
     /**
@@ -154,18 +133,18 @@ final class DatabaseLocks {
      * wait, or the holder of the lock must be known. Statements of other tables must take their usual time.
      */
     private Set<String> lockedWith(String statement) {
-        String table = table(statement);
+        String table = Statements.table(statement);
         if (table == null || !isLocked(statement)) {
             return Set.of();
         }
         Set<String> all = of(table, statement);
-        Set<String> writes = only(all, DatabaseLocks::isWrite);
+        Set<String> writes = only(all, Statements::isWrite);
         boolean areAll = all.stream().allMatch(this::isLocked);
         boolean areWrites = !areAll
-                && isWrite(statement)
+                && Statements.isWrite(statement)
                 && writes.size() > 1
-                && all.stream().allMatch(name -> isWrite(name) ? isLocked(name) : isAsUsual(name));
-        Set<String> others = only(ofStore(statement), name -> !table.equals(table(name)) && isKnown(name));
+                && all.stream().allMatch(name -> Statements.isWrite(name) ? isLocked(name) : isAsUsual(name));
+        Set<String> others = only(ofStore(statement), name -> !table.equals(Statements.table(name)) && isKnown(name));
         boolean shown = others.isEmpty()
                 ? holder(table, statement) != null
                 : all.size() > 1 || holder(table, statement) != null;
@@ -179,11 +158,11 @@ final class DatabaseLocks {
      * a lock.
      */
     private Set<String> slowWrites(String statement) {
-        Set<String> writes = only(ofStore(statement), name -> isWrite(name) && isKnown(name));
-        Set<String> reads = only(ofStore(statement), name -> !isWrite(name) && isKnown(name));
+        Set<String> writes = only(ofStore(statement), name -> Statements.isWrite(name) && isKnown(name));
+        Set<String> reads = only(ofStore(statement), name -> !Statements.isWrite(name) && isKnown(name));
         Set<String> tables = new TreeSet<>();
         for (String write : writes) {
-            String table = table(write);
+            String table = Statements.table(write);
             tables.add(table == null ? write : table);
         }
         boolean slow = tables.size() > 1
@@ -203,8 +182,8 @@ final class DatabaseLocks {
                 String last = holder.statement();
                 if (last != null
                         && operations.areOfSameServer(last, statement)
-                        && TABLE_LOCKS.matcher(last.toLowerCase(Locale.ROOT)).find()
-                        && table.equals(table(last))) {
+                        && Statements.locksTable(last)
+                        && table.equals(Statements.table(last))) {
                     return holder;
                 }
             }
@@ -219,17 +198,13 @@ final class DatabaseLocks {
     }
 
     private Set<String> of(String table, String statement) {
-        return only(ofStore(statement), name -> table.equals(table(name)) && isKnown(name));
+        return only(ofStore(statement), name -> table.equals(Statements.table(name)) && isKnown(name));
     }
 
     private static Set<String> only(Set<String> names, Predicate<String> wanted) {
         Set<String> chosen = new TreeSet<>(names);
         chosen.removeIf(wanted.negate());
         return chosen;
-    }
-
-    private static boolean isWrite(String statement) {
-        return StoreNames.without(statement).equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
     }
 
     private boolean isKnown(String statement) {
@@ -248,55 +223,5 @@ final class DatabaseLocks {
         double usually = operations.usualNamed(Phase.SQL, statement);
         double now = each.getOrDefault(statement, 0.0);
         return now > factor * usually && now > usually + LEAST_NANOS;
-    }
-
-    /** A statement with one of these phrases locks the rows that it reads. */
-    private static final List<String> LOCKING_READS = List.of(
-            "for update",
-            "for no key update",
-            "for share",
-            "for key share",
-            "lock in share mode",
-            "(updlock",
-            "(xlock");
-
-    /** Returns whether this statement may wait for a lock of rows, for a named lock, or for the database's log. */
-    static boolean mayWait(String statement) {
-        return isWrite(statement)
-                || NAMED_LOCKS.matcher(statement.toLowerCase(Locale.ROOT)).find();
-    }
-
-    /** Returns whether a statement in lower case writes or locks rows. */
-    static boolean writes(String statement) {
-        return statement.startsWith("update")
-                || statement.startsWith("delete")
-                || statement.startsWith("insert")
-                || statement.startsWith("merge")
-                || LOCKING_READS.stream().anyMatch(statement::contains);
-    }
-
-    /** Returns whether a statement in lower case only adds new rows, and changes no row that exists. */
-    static boolean addsRows(String statement) {
-        return statement.startsWith("insert")
-                && !statement.contains("on conflict")
-                && !statement.contains("on duplicate key")
-                && LOCKING_READS.stream().noneMatch(statement::contains);
-    }
-
-    /** Returns text about the current activity of the thread that holds the connection. */
-    static String now(Holder holder) {
-        StackTraceElement[] frames = holder.thread().getStackTrace();
-        StackTraceElement inner = ApplicationCode.first(frames);
-        if (inner == null) {
-            return "";
-        }
-        for (StackTraceElement frame : frames) {
-            String type = frame.getClassName();
-            if (ApplicationCode.owns(type) && !type.equals(inner.getClassName())) {
-                return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner)
-                        + ", called from " + ApplicationCode.shown(frame);
-            }
-        }
-        return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner);
     }
 }

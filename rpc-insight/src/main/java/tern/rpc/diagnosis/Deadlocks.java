@@ -10,11 +10,12 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.SqlStates;
 
 /**
- * Finds deadlocks in the database. The database ends one statement at once, and the statements of the other
- * transactions go on. If the application repeats the ended transaction, the call succeeds in the end. The call is then
- * slow because of statements that waited and succeeded.
+ * Finds deadlocks in the database, and conflicts of transactions. The database ends one statement at once, and the
+ * statements of the other transactions go on. Code that repeats the ended transaction succeeds in the end. The time of
+ * these calls is then the wait of statements that succeed, or the time of the repeated statements.
  */
 final class Deadlocks {
 
@@ -24,7 +25,7 @@ final class Deadlocks {
     /** Deadlocks explain slow calls only if at least one in this number of late or failed calls ran into a deadlock. */
     private static final int ONE_OF = 5;
 
-    /** The states of statements that a database ended because of a deadlock or a conflict of transactions. */
+    /** The states of statements that a database ended because of a deadlock. */
     private static final Set<String> STATES = Set.of("40001", "40P01");
 
     private final Excess excess;
@@ -35,56 +36,72 @@ final class Deadlocks {
         this.operations = operations;
     }
 
-    /**
-     * Returns the text that names deadlocks as the cause of a slow statement that writes, if the calls ran into
-     * deadlocks; null otherwise.
-     */
-    @Nullable
-    Told of(String statement, String in, List<String> facts) {
-        if (!DatabaseLocks.writes(statement.toLowerCase(Locale.ROOT))) {
-            return null;
+    /** The statements that the database ended in late or failed calls. */
+    private record Ended(long deadlocks, long conflicts, int calls, Set<String> statements) {
+
+        long all() {
+            return deadlocks + conflicts;
         }
-        long ended = 0;
+    }
+
+    private Ended endedOnServerOf(String statement) {
+        long deadlocks = 0;
+        long conflicts = 0;
         int calls = 0;
-        boolean isOnlyConflict = true;
         Set<String> statements = new TreeSet<>();
         for (Excess.Counted counted : excess.accounts) {
-            long inCall = 0;
+            long before = deadlocks + conflicts;
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                if (isDeadlock(entry) && operations.areOfSameServer(entry.name(), statement)) {
-                    inCall += entry.count();
-                    isOnlyConflict &= "40001".equals(OperationNames.errorCode(entry.name()));
+                String state = OperationNames.errorCode(entry.name());
+                boolean isConflict = state.equals(SqlStates.CONFLICT);
+                if (entry.kind() == Phase.SQL
+                        && (isConflict || STATES.contains(state))
+                        && operations.areOfSameServer(entry.name(), statement)) {
+                    deadlocks += isConflict ? 0 : entry.count();
+                    conflicts += isConflict ? entry.count() : 0;
                     statements.add(OperationNames.withoutStatus(entry.name()));
                 }
             }
-            ended += inCall;
-            calls += inCall > 0 ? 1 : 0;
+            calls += deadlocks + conflicts > before ? 1 : 0;
         }
-        if (ended < LEAST || calls * ONE_OF < excess.accounts.size()) {
+        return new Ended(deadlocks, conflicts, calls, statements);
+    }
+
+    /**
+     * Returns the text for a slow statement, if the calls met deadlocks or conflicts; null otherwise. Only a statement
+     * that writes waits for a deadlock. After a conflict, code repeats all statements of its transaction.
+     */
+    @Nullable
+    Told of(String statement, String in, List<String> facts) {
+        Ended ended = endedOnServerOf(statement);
+        boolean areConflicts = ended.conflicts > ended.deadlocks;
+        boolean writes = Statements.writes(statement.toLowerCase(Locale.ROOT));
+        if ((!areConflicts && !writes) || ended.all() < LEAST || ended.calls * ONE_OF < excess.accounts.size()) {
             return null;
         }
         List<String> all = new ArrayList<>(facts);
-        all.add("deadlock the database ended " + ended + " statements of " + calls + " of " + excess.accounts.size()
-                + " recorded late or failed calls: " + String.join("; ", statements));
-        return new Told(
-                "ROW LOCK",
-                statement,
-                Change.of(
-                        Where.CODE,
-                        "lock rows in the same order in all transactions, and keep these transactions short:"
-                                + " the database ends statements because of deadlocks, and the code repeats them"
-                                + (isOnlyConflict
-                                        ? " (in PostgreSQL, 40001 is a conflict of serializable transactions)"
-                                        : "")
-                                + ";"
-                                + " waiting: "
-                                + statement + in + "; no pool size helps"),
-                all);
-    }
-
-    private static boolean isDeadlock(NamedTimes.Entry entry) {
-        return entry.kind() == Phase.SQL
-                && OperationNames.isFailing(entry.name())
-                && STATES.contains(OperationNames.errorCode(entry.name()));
+        all.add((areConflicts ? "conflict" : "deadlock") + " the database ended " + ended.all() + " statements of "
+                + ended.calls + " of " + excess.accounts.size() + " recorded late or failed calls: "
+                + String.join("; ", ended.statements));
+        return areConflicts
+                ? new Told(
+                        "TRANSACTION CONFLICTS",
+                        String.join("; ", ended.statements),
+                        Change.of(
+                                Where.CODE,
+                                "shorter transactions that change the same rows less often, or lock these rows when they"
+                                        + " are read (select ... for update), or the isolation level READ COMMITTED: the"
+                                        + " database ends transactions because others changed the same rows, and the code"
+                                        + " repeats them; slow: " + statement + in + "; no pool size helps"),
+                        all)
+                : new Told(
+                        "ROW LOCK",
+                        statement,
+                        Change.of(
+                                Where.CODE,
+                                "lock rows in the same order in all transactions, and keep these transactions short: the"
+                                        + " database ends statements because of deadlocks, and the code repeats them;"
+                                        + " waiting: " + statement + in + "; no pool size helps"),
+                        all);
     }
 }

@@ -55,6 +55,9 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
+    /** Samples begin before the miss if at least this number of calls in a second are bad, so that its cause is known. */
+    private static final int FIRST_BAD = 3;
+
     /** A diagnosis is reported as old if the calls have not been checked for this long. */
     private static final long OLD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -84,7 +87,9 @@ public final class Diagnostician {
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
+    private final HeldRows heldRows = new HeldRows(); // used only by the watching thread
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
+    private boolean mayBegin; // whether a miss may have begun in the last second; used only by the watching thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the watching thread
     // one element per second; used only by the watching thread
     private final Deque<Second> seconds = new ArrayDeque<>();
@@ -218,11 +223,11 @@ public final class Diagnostician {
 
     /**
      * Returns the pause before the next call to {@link #look}, in nanoseconds. Returns 0 if no sample is needed,
-     * because calls meet the latency target and no running call has taken more than twice that target. Also returns 0
-     * while the heap is exhausted, because a sample allocates too much.
+     * because calls meet the latency target, few calls of the last second missed it, and no running call has taken more
+     * than twice that target. Also returns 0 while the heap is exhausted, because a sample allocates too much.
      */
     public long pauseNanos() {
-        return !exhausted && (since != null || isSomeoneLate()) ? sampler.pauseNanos() : 0;
+        return !exhausted && (since != null || mayBegin || isSomeoneLate()) ? sampler.pauseNanos() : 0;
     }
 
     private boolean isSomeoneLate() {
@@ -237,6 +242,7 @@ public final class Diagnostician {
     /** Samples the threads of running calls. */
     public void look() {
         sampler.look(surroundings.running(), clock.nanoTime());
+        heldRows.look(surroundings.pools(), targetNanos);
     }
 
     /**
@@ -266,6 +272,7 @@ public final class Diagnostician {
         long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
         long delayed = before == null ? 0 : delayed(before.atNanos(), now, counts.calls());
         long bad = Math.max(Math.max(0, counts.late() + delayed - asUsual), counts.failed()) + counts.refused();
+        mayBegin = watch.isWarm() && bad >= FIRST_BAD && 100 * bad > counts.calls() + counts.refused();
         boolean open =
                 watch.second(counts.calls() + counts.refused(), bad, hung, methods.isAny(seconds, this::isExcused));
         Machine seen = process.read(open);
@@ -383,6 +390,7 @@ public final class Diagnostician {
         since = null;
         latest = Diagnosis.calm(State.HEALTHY, healthy(), List.of());
         sampler.clear();
+        heldRows.clear();
     }
 
     private Second read(long now) {
@@ -430,6 +438,7 @@ public final class Diagnostician {
                 records.badAdmitted(now - EARLIER_NANOS),
                 sampler.samples(),
                 sampler.tasks(),
+                heldRows,
                 surroundings.logging(),
                 records.ages(now),
                 records.trace().since(now - REPLAYED_NANOS),

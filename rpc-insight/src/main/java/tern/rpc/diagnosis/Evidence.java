@@ -16,6 +16,7 @@ import tern.rpc.pool.LoggingMode;
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
  * @param samples the samples of the calls' threads
  * @param tasks the samples of executors' tasks
+ * @param heldRows the transactions that held locks while statements waited
  * @param logging how log lines are written
  * @param methodAges the time since the first call to each method, in nanoseconds
  * @param trace the most recent calls in order of arrival, for a replay
@@ -33,6 +34,7 @@ record Evidence(
         List<EndedCall> earlier,
         Map<CallLedger, Sampler.Samples> samples,
         TaskWatch tasks,
+        HeldRows heldRows,
         LoggingMode logging,
         Map<String, Long> methodAges,
         List<CallTrace.Call> trace,

@@ -22,6 +22,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.SqlStates;
 
 /**
  * Determines the part of a call's time to which the call's failure is attributed. The name of this part contains no
@@ -380,11 +381,11 @@ final class FailurePart {
         for (Throwable one : chain) {
             if (one instanceof java.sql.SQLException sql) {
                 Part statement = FailedPeer.longest(call, Phase.SQL);
-                String state = sql.getSQLState() == null ? "" : " " + sql.getSQLState();
+                String state = SqlStates.of(sql.getSQLState(), sql.getMessage());
                 return new Part(
                         Kind.FAILURE,
                         named(one)
-                                + state
+                                + (state.isEmpty() ? "" : " " + state)
                                 + (statement == null
                                         ? in(chain)
                                         : " of " + OperationNames.withoutStatus(statement.name())));

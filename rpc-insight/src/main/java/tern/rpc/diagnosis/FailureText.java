@@ -47,6 +47,10 @@ final class FailureText {
                     "lock rows in the same order in all transactions, and repeat a transaction that the database"
                             + " ended"),
             Known.of(
+                    " CONFLICT",
+                    "repeat a transaction that the database ended because another one changed the same rows, and keep"
+                            + " such transactions short; or lock the rows when they are read"),
+            Known.of(
                     "OptimisticLock|StaleObjectState|StaleState",
                     "two transactions change the same rows at the same time: repeat the failed transaction, make"
                             + " both shorter, or lock the rows when they are read"),

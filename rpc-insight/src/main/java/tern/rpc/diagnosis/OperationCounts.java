@@ -23,6 +23,12 @@ final class OperationCounts {
 
     private static final double HALF = 0.5;
 
+    /**
+     * New operations come in addition to the usual ones if the number of operations has grown by at least this share of
+     * their number.
+     */
+    private static final double MOSTLY = 0.6;
+
     /** If more than this share of a pool's connections is in use, some calls have to wait for one. */
     private static final double FULL = 0.8;
 
@@ -75,8 +81,7 @@ final class OperationCounts {
      */
     boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());
-        boolean isNamed = !part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS);
-        if (phase == null || part.kind() == Kind.LOG || !isNamed || part.name().startsWith(StackReader.CALLED)) {
+        if (phase == null || !isCounted(part)) {
             return false;
         }
         String name = name(part);
@@ -91,6 +96,54 @@ final class OperationCounts {
         double usuallyAll = usual(part.kind(), phase, "").count;
         boolean inPlaceOfOthers = usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
         return !inPlaceOfOthers && hasGrownMore(now, usual, each);
+    }
+
+    /**
+     * Returns whether calls run this operation in addition to their usual operations of this kind, although they do not
+     * usually run it. Returns false if the operation replaces others, as after a change of an address.
+     */
+    boolean areNew(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || !isCounted(part)) {
+            return false;
+        }
+        double usuallyAll = usual(part.kind(), phase, "").count;
+        return usuallyAll >= 0
+                && isUnusual(part.kind(), phase, name(part))
+                && perCall(phase, name(part)) > 0
+                && perCall(phase, "") - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase);
+    }
+
+    private boolean isUnusual(Kind kind, Phase phase, String name) {
+        return usual(kind, phase, name).count == 0;
+    }
+
+    /** Returns the mean number of operations per call that calls do not usually run. */
+    private double perCallOfUnusual(Kind kind, Phase phase) {
+        return operations.each(phase).keySet().stream()
+                .map(name -> name(new Part(kind, name)))
+                .distinct()
+                .filter(name -> isUnusual(kind, phase, name))
+                .mapToDouble(name -> perCall(phase, name))
+                .sum();
+    }
+
+    /** Returns whether calls usually run other operations of the same kind. */
+    boolean areUsualOfKind(Kind kind) {
+        Phase phase = Operations.phase(kind);
+        return phase != null && usual(kind, phase, "").count > 0;
+    }
+
+    /** Returns whether HTTP exchanges of calls are redirected several times as often as usual. */
+    boolean areMoreRedirects() {
+        double usually = usual(Kind.HTTP, Phase.HTTP, OperationNames.REDIRECTED).count;
+        double now = perCall(Phase.HTTP, OperationNames.REDIRECTED);
+        return usually >= 0 && now > 0 && now >= MANY_MORE * usually;
+    }
+
+    private static boolean isCounted(Part part) {
+        boolean isNamed = !part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS);
+        return part.kind() != Kind.LOG && isNamed && !part.name().startsWith(StackReader.CALLED);
     }
 
     /** Returns whether the number of operations has grown by at least the same factor as their duration. */
@@ -109,13 +162,22 @@ final class OperationCounts {
 
     /** Returns the evidence that calls run this operation more often than usual. */
     String figures(Part part) {
-        Phase phase = phase(part);
-        String name = name(part);
+        return "often    " + counts(part.kind(), name(part));
+    }
+
+    /** Returns how often exchanges of calls are redirected, now and usually. */
+    String redirects() {
+        return counts(Kind.HTTP, OperationNames.REDIRECTED);
+    }
+
+    private String counts(Kind kind, String name) {
+        Phase phase = Operations.phase(kind);
+        Phase counted = phase == null ? Phase.OWN : phase;
         return String.format(
                 Locale.ROOT,
-                "often    %s a call, usually %s",
-                number(perCall(phase, name)),
-                number(usual(part.kind(), phase, name).count));
+                "%s a call, usually %s",
+                number(perCall(counted, name)),
+                number(usual(kind, counted, name).count));
     }
 
     /** Returns the current number of these operations per call, divided by the usual number. */
@@ -131,7 +193,7 @@ final class OperationCounts {
     }
 
     private static String number(double value) {
-        return String.format(Locale.ROOT, value >= 10 ? "%.0f" : value >= 0.1 ? "%.1f" : "%.3f", value);
+        return String.format(Locale.ROOT, value >= 10 || value == 0 ? "%.0f" : value >= 0.1 ? "%.1f" : "%.3f", value);
     }
 
     /**

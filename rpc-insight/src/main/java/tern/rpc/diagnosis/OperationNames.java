@@ -20,11 +20,17 @@ final class OperationNames {
 
     private static final Pattern FAILING = Pattern.compile(" \\((?:429|5\\d\\d|failed(?: ([0-9A-Z_]+))?)\\)$");
 
+    /** Matches the end of the name of an exchange that was answered with a redirect, or that followed redirects. */
+    private static final Pattern REDIRECT = Pattern.compile(" \\((?:\\d+ )?redirects? to ([^ )]+)\\)$");
+
     /**
      * The prefix in the name of a part that represents all operations on one of several stores (data sources or Redis
      * servers) or peers.
      */
     static final String ALL = "all of ";
+
+    /** Stands for all exchanges that were redirected, see {@link #isNamed}. */
+    static final String REDIRECTED = "(redirected)";
 
     private OperationNames() {}
 
@@ -44,9 +50,12 @@ final class OperationNames {
 
     /**
      * Returns whether the operation has this name. Also returns true if the name is the operation's remote method, or
-     * represents all operations of the operation's store or peer.
+     * represents all operations of the operation's store or peer, or all redirected exchanges.
      */
     static boolean isNamed(String operation, String name) {
+        if (name.equals(REDIRECTED)) {
+            return isRedirected(operation);
+        }
         if (name.startsWith(ALL)) {
             return store(operation).equals(name.substring(ALL.length()));
         }
@@ -80,8 +89,19 @@ final class OperationNames {
         return failing.find() && failing.group(1) != null ? failing.group(1) : "";
     }
 
-    /** Removes a trailing status or failure from the name of an operation. */
+    /** Returns whether this exchange was answered with a redirect, or followed redirects. */
+    static boolean isRedirected(String name) {
+        return REDIRECT.matcher(name).find();
+    }
+
+    /** Returns the address to which this exchange was redirected; empty if it was not. */
+    static String redirectedTo(String name) {
+        Matcher redirect = REDIRECT.matcher(name);
+        return redirect.find() ? redirect.group(1) : "";
+    }
+
+    /** Removes a trailing status, failure or redirect from the name of an operation. */
     static String withoutStatus(String name) {
-        return FAILING.matcher(name).replaceFirst("");
+        return REDIRECT.matcher(FAILING.matcher(name).replaceFirst("")).replaceFirst("");
     }
 }

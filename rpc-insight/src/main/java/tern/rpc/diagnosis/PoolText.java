@@ -159,7 +159,7 @@ final class PoolText {
             return "give the connection back sooner in " + place + ", or a pool of its own for it";
         }
         String by = place + " (thread " + user.threads() + "*)";
-        if (user.operation() != null && StoreText.isBlocking(user.operation())) {
+        if (user.operation() != null && RedisText.isBlocking(user.operation())) {
             return "a client with connections of its own for the blocking command " + user.operation() + " in " + by
                     + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; no size helps for long";
         }
@@ -221,15 +221,28 @@ final class PoolText {
                 : null;
         Change change = more != null
                 ? more
-                : size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
+                : size < 0
+                        ? null
+                        : threads
+                                ? ExecutorSize.of(pool, size, evidence.machine())
+                                : property(remedy.of(verdict.pool(), use, size));
         if (change == null && size > pool.max() && threads) {
-            change = moreThreads(pool, size);
+            change = ExecutorSize.moreThreads(pool, size);
         } else if (change == null && size >= 0) {
             change = Change.of(
                     Where.CODE,
                     (threads ? "more threads in \"" : "more connections in \"") + verdict.name()
                             + "\", or fewer uses a call; no size is given, because the"
                             + " replay of these calls does not confirm one");
+        } else if (change == null && room > 0 && !threads && pool.setting(use).isEmpty()) {
+            change = Change.of(
+                    Where.CODE,
+                    "more connections in \"" + verdict.name() + "\""
+                            + (pool.kind() == PoolKind.HTTP
+                                    ? " (maxConnections of the client's ConnectionProvider)"
+                                    : "")
+                            + ", or hold each for less time: " + use(verdict)
+                            + "; no size is given, because no property for it is known");
         } else if (change == null) {
             String longest = longestWithout(part, account);
             change = Change.of(
@@ -279,11 +292,6 @@ final class PoolText {
                 Times.millis(Math.max(0, verdict.pool().holdNanos())));
     }
 
-    private static Change moreThreads(PoolSnapshot pool, int threads) {
-        return Change.of(
-                Where.CODE, threads + " threads for the executor \"" + pool.name() + "\" in place of " + pool.max());
-    }
-
     private static @Nullable String longestWithout(Part waited, Times account) {
         for (Part part : account.longestFirst()) {
             if (!part.equals(waited)
@@ -298,19 +306,6 @@ final class PoolText {
     /** Returns the advice to set the pool's size to this value; null if no value passed the check. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null ? null : size.change();
-    }
-
-    /**
-     * Recommends more threads for an executor. The number of threads comes from a queueing formula, because
-     * {@link ReplayModel} replays recorded calls but not the tasks of an executor.
-     */
-    private @Nullable Change executor(PoolSnapshot pool, int threads) {
-        PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
-        boolean fits = setting != null
-                && threads > pool.max()
-                && setting.accepted().nearest(threads) == threads
-                && !evidence.machine().isFull();
-        return setting == null || !fits ? null : property(new Remedy.Size(setting, threads, -1e6));
     }
 
     /**
@@ -444,7 +439,8 @@ final class PoolText {
             return Change.of(
                     Where.CODE,
                     "all threads of " + name + " are busy" + mostly(pool.name())
-                            + ": no tasks that wait there, or an executor of their own for them");
+                            + ": no tasks that wait there, or an executor of their own for them"
+                            + ExecutorSize.hint(pool));
         }
         String tasks = "the tasks of " + name + " take " + Times.millis(hold) + " ms each" + mostly(pool.name());
         if (hold > evidence.targetNanos()) {
@@ -460,9 +456,9 @@ final class PoolText {
                     : "";
             return Change.of(Where.CODE, "an executor of its own for the long tasks" + more + ": " + tasks);
         }
-        Change change = executor(pool, wanted);
+        Change change = ExecutorSize.of(pool, wanted, evidence.machine());
         if (change == null && wanted > pool.max()) {
-            change = moreThreads(pool, wanted);
+            change = ExecutorSize.moreThreads(pool, wanted);
         }
         return change == null ? Change.of(Where.CODE, tasks + "; no number of threads meets the target") : change;
     }

@@ -320,6 +320,7 @@ record PoolVerdict(
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
+                .filter(setting -> setting.property().contains(".")) // code may also change the limits
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
                 .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)
                 .longValue();

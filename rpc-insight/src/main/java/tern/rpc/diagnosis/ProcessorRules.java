@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import java.util.Map;
 import java.util.stream.Stream;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * If the processors are saturated or throttled, attributes the extra time of calls to the processors, or to the code
@@ -14,6 +16,8 @@ final class ProcessorRules {
 
     /** Times below this share of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
+
+    private static final double HALF = 0.5;
 
     /** The number of slower operations of one kind that point to busy processors. */
     private static final int SEVERAL = 3;
@@ -89,6 +93,34 @@ final class ProcessorRules {
         for (Part part : waiting.longestFirst()) {
             leaves.move(part, processors);
         }
+    }
+
+    /**
+     * Attributes the wait for an executor to the processors, if these are saturated and the executor's tasks need less
+     * than half of its threads. The tasks and the threads that submit them then wait for a processor.
+     */
+    void passOnExecutors() {
+        Part processors = Part.of(Kind.RUN_QUEUE);
+        if (!evidence.machine().isFull() || leaves.of(processors) < NOTABLE * leaves.sum()) {
+            return;
+        }
+        Times one = new Times();
+        one.add(processors, 1);
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            if (pool != null && needsFewThreads(pool.pool())) {
+                leaves.pour(part, one, Leaves.WAIT_FOR + pool.resource());
+            }
+        }
+    }
+
+    private boolean needsFewThreads(PoolLook pool) {
+        PoolSnapshot now = pool.now();
+        double needed = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        return now.kind() == PoolKind.EXECUTOR
+                && pool.holdNanos() >= 0
+                && needed < HALF * now.effectiveMax()
+                && now.waiting() <= now.effectiveMax();
     }
 
     /**

@@ -36,7 +36,7 @@ final class RedisStops {
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
-        if (part.kind() != Kind.REDIS || !isNamed || StoreText.isBlocking(part.name())) {
+        if (part.kind() != Kind.REDIS || !isNamed || RedisText.isBlocking(part.name())) {
             return false;
         }
         double each = operations.of(Phase.REDIS, part.name()).eachNanos();
@@ -47,7 +47,7 @@ final class RedisStops {
         if (!LargeReplies.sizeIn(part.name()).isEmpty()) {
             return isNewOrSlower(each, usually);
         }
-        return StoreText.stopsServer(part.name())
+        return RedisText.stopsServer(part.name())
                 ? usually < 0 || usually >= STOPPED_NANOS
                 : delaysOthers(part.name(), each, usually);
     }

@@ -21,6 +21,9 @@ final class RemoteText {
     /** Calls repeat failed requests if they send at least this multiple of the usual number. */
     private static final double REPEATED = 3;
 
+    /** Calls make several exchanges if they make at least this number with the same name. */
+    private static final double SEVERAL = 2;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -42,6 +45,36 @@ final class RemoteText {
                 "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; no pool size helps");
+    }
+
+    /** Returns the recommended change if calls run an operation that they do not usually run. */
+    private Change additional(Part part, String what, Operations.Sum sum) {
+        Phase phase = part.kind() == Kind.RPC ? Phase.RPC : Phase.HTTP;
+        return Change.of(
+                Where.CODE,
+                "see why calls make this " + what + " now"
+                        + StoreText.at(operations.placeOf(phase, part.name()))
+                        + ", which they do not usually make: a job or a cache no longer provides its result in time (such"
+                        + " as a token that nobody renews), or new code makes it; if it is needed, fewer of them, a cache,"
+                        + " or side by side with other work: " + part.name()
+                        + String.format(Locale.ROOT, ", %.1f a call; the peer answers in ", sum.count())
+                        + Times.millis(sum.eachNanos()) + " ms");
+    }
+
+    private Told redirects(Part part, List<String> facts) {
+        String last = new Redirects(excess, operations, counts).finalExchange();
+        String to = last == null ? "at " + OperationNames.redirectedTo(part.name()) : last;
+        facts.add("redirect " + counts.redirects());
+        return new Told(
+                "MORE HTTP CALLS",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "call the final address " + to + " directly"
+                                + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
+                                + ", or see why the peer answers with redirects: "
+                                + counts.redirects() + "; no pool size helps"),
+                facts);
     }
 
     Told http(Part part) {
@@ -77,6 +110,9 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
                     facts);
         }
+        if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
+            return redirects(part, facts);
+        }
         if (counts.areMany(Kind.HTTP, part.name())) {
             return new Told(
                     "MANY HTTP CALLS",
@@ -100,6 +136,10 @@ final class RemoteText {
             facts.addAll(found.facts());
             return new Told(found.kind(), found.name(), found.change(), facts);
         }
+        if (counts.areNew(part) && (counts.areUsualOfKind(Kind.HTTP) || sum.count() >= SEVERAL)) {
+            facts.add(counts.figures(part));
+            return new Told("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
+        }
         if (excess.samples.computingIn(Phase.HTTP) >= StoreText.READS) {
             return new Told(
                     "LARGE ANSWERS",
@@ -115,13 +155,18 @@ final class RemoteText {
                 ? "a fallback, or a longer response timeout, because its timeout fails the calls"
                 : "a shorter response timeout or a fallback";
         String shown = called ? "the HTTP peer " + host : host;
+        String isNew = counts.areNew(part)
+                ? "; calls do not usually make this exchange, so see also why they make it now"
+                : OperationNames.isRedirected(part.name())
+                        ? "; it answers with redirects, so call the final address directly"
+                        : "";
         return new Told(
                 "SLOW HTTP PEER",
                 host,
                 Change.of(
                         Where.PEER,
                         "ask " + shown + " why it is slow" + lossy() + DelayedAcks.hint(part, excess, operations)
-                                + "; meanwhile " + meanwhile
+                                + isNew + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
     }
@@ -188,6 +233,10 @@ final class RemoteText {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
             return new Told("MORE REMOTE CALLS", service, more(counts, part, place), facts);
+        }
+        if (counts.areNew(part) && (counts.areUsualOfKind(Kind.RPC) || sum.count() >= SEVERAL)) {
+            facts.add(counts.figures(part));
+            return new Told("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
         }
         if (excess.samples.computingIn(Phase.RPC) >= StoreText.READS) {
             return new Told(

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -74,10 +75,28 @@ final class ResultRules {
                 if (executor.runs(excess.samples.lineOf(part))) {
                     leaves.move(part, waiting);
                 }
+            } else if (pool != null && isQueueOf(pool, part)) {
+                leaves.move(part, new Part(Kind.POOL, pool.name()));
+            } else if (pool != null
+                    && areTasksAsUsual(pool)
+                    && evidence.machine().isFullOfOthers()) {
+                leaves.move(part, Part.of(Kind.RUN_QUEUE));
             } else {
                 passOnToTasks(part, name, executor);
             }
         }
+    }
+
+    /**
+     * Returns whether calls wait for the results only because the tasks wait for a thread: the tasks take their usual
+     * time, and a large part of the wait is the time before the tasks start.
+     */
+    private boolean isQueueOf(PoolVerdict pool, Part wait) {
+        return pool.isHeldAsUsual() && leaves.of(new Part(Kind.POOL, pool.name())) >= leaves.of(wait) / 2;
+    }
+
+    private static boolean areTasksAsUsual(PoolVerdict pool) {
+        return pool.pool().usualHoldNanos() > 0 && pool.pool().holdNanos() >= 0 && !pool.isSlower();
     }
 
     /**
@@ -91,8 +110,24 @@ final class ResultRules {
         List<PoolVerdict> full = pools.values().stream()
                 .filter(verdict -> isForTask && verdict.pool().now().kind() == PoolKind.EXECUTOR)
                 .filter(verdict -> isOverfull(verdict.pool().now()))
+                .filter(verdict -> mayGetTasksOfCalls(verdict.pool().now(), wait))
                 .toList();
         return full.size() == 1 ? full.get(0) : null;
+    }
+
+    /**
+     * Returns whether the waiting calls may have submitted tasks to this executor. If Tern measures the executor's tasks,
+     * the ledgers of the calls show it. Otherwise it is unknown.
+     */
+    private boolean mayGetTasksOfCalls(PoolSnapshot pool, Part wait) {
+        boolean isMeasured = !pool.held().isNegative();
+        return !isMeasured
+                || excess.accounts.stream()
+                        .filter(counted -> counted.times().of(wait) > 0)
+                        .map(counted -> counted.call().ledger())
+                        .flatMap(ledger -> Stream.concat(ledger.named().stream(), ledger.unfinished().stream()))
+                        .anyMatch(entry ->
+                                entry.kind() == Phase.EXECUTOR && entry.name().equals(pool.name()));
     }
 
     private boolean isOverfull(PoolSnapshot pool) {

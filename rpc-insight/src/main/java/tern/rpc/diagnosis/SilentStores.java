@@ -178,7 +178,7 @@ final class SilentStores {
         for (Waiting one : waiting) {
             String statement = statementOf(one.call);
             if (statement != null) {
-                String table = DatabaseLocks.table(statement);
+                String table = Statements.table(statement);
                 known.add(statement);
                 tables.add(table == null ? statement : table);
                 longest = Math.max(longest, one.call.tookNanos());
@@ -188,7 +188,7 @@ final class SilentStores {
         boolean areNew = known.stream().noneMatch(statement -> usual.each(Phase.SQL, statement) >= 0);
         return !known.isEmpty()
                 && ((isShort && (tables.size() == 1 || areNew))
-                        || known.stream().allMatch(DatabaseLocks::mayWait));
+                        || known.stream().allMatch(Statements::mayWait));
     }
 
     /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */
@@ -204,7 +204,7 @@ final class SilentStores {
                 .flatMap(counted -> counted.call().ledger().named().stream())
                 .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
                 .map(NamedTimes.Entry::name)
-                .anyMatch(name -> StoreText.isBlocking(name) || StoreText.stopsServer(name));
+                .anyMatch(name -> RedisText.isBlocking(name) || RedisText.stopsServer(name));
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.PoolKind;
 
 /**
@@ -78,6 +79,7 @@ final class SymptomRules {
         new RunningStatements(pools.values()).name(excess, leaves);
         boolean redisStands = passOnRedis();
         mergeProviders();
+        new Redirects(excess, operations, counts).merge(leaves);
         mergeStatements();
         mergeOperations(redisStands);
         new RunningOperations(excess, operations, leaves).name();
@@ -96,6 +98,7 @@ final class SymptomRules {
         new CallerRules(evidence, excess, operations, pools, leaves).apply();
         FailedProviders.merge(leaves);
         processors.passOnToProcessors();
+        processors.passOnExecutors();
         processors.passOnToOwnCode();
     }
 
@@ -172,7 +175,7 @@ final class SymptomRules {
             if (elsewhere) {
                 continue;
             }
-            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !StoreText.stopsServer(part.name()))) {
+            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisText.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
                 leaves.pour(
                         part,
@@ -383,8 +386,9 @@ final class SymptomRules {
             // this work, too.
             leaves.move(Part.of(Kind.JVM_PAUSE), collector);
         }
-        Times large = leaves.only(
-                part -> part.kind() == Kind.DECODE ? areLarge() : areLargeBodies(part) || returnsMuch(part));
+        Times large = leaves.only(part -> part.kind() == Kind.DECODE
+                ? areLarge()
+                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations with large data also take longer, but they are not the
         // cause.
@@ -413,6 +417,14 @@ final class SymptomRules {
     /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
     private boolean areLargeBodies(Part part) {
         return FrameworkWork.isOfBodies(part) && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
+    }
+
+    /** Returns whether calls spend much more time than usual on a command with a large reply. */
+    private boolean hasLargeReply(Part part) {
+        return part.kind() == Kind.REDIS
+                && !LargeReplies.sizeIn(part.name()).isEmpty()
+                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && operations.isSlower(part);
     }
 
     private boolean returnsMuch(Part part) {

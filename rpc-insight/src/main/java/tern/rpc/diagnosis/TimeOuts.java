@@ -205,7 +205,7 @@ final class TimeOuts {
                 List.of());
     }
 
-    /** Describes the timeout of a remote call that has not answered in time since this process started. */
+    /** Describes the timeout of a remote call whose usual time is unknown. */
     private TooShort neverAnswered(Part part, String limit) {
         String place = operations.placeOf(Phase.RPC, part.name());
         return new TooShort(
@@ -214,8 +214,9 @@ final class TimeOuts {
                         Where.CODE,
                         "a longer timeout than " + limit + " for " + part.name()
                                 + (place == null ? "" : ", called in " + place)
-                                + ": no call has been answered in this time so far; if its provider usually answers sooner,"
-                                + " ask the diagnosis of the provider"),
+                                + ": its usual time is not known, because no answer within this time was recorded while"
+                                + " calls met the target; if its provider usually answers sooner, ask the diagnosis of the"
+                                + " provider"),
                 List.of());
     }
 

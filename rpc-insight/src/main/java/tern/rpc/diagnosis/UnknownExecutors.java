@@ -137,6 +137,10 @@ final class UnknownExecutors {
         return Change.of(
                 Where.CODE,
                 "more threads or shorter tasks for the executor whose threads are named \"" + threads(part) + "\"" + why
+                        + (threads(part).startsWith("scheduling")
+                                ? "; the threads of Boot's scheduler are as many as spring.task.scheduling.pool.size, which"
+                                        + " is 1 by default"
+                                : "")
                         + "; no number is given, because only executors that are beans are measured");
     }
 

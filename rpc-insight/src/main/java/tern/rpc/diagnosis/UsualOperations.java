@@ -6,6 +6,7 @@ import java.util.Map;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
+import tern.rpc.pool.LargeReplies;
 
 /**
  * The usual duration of operations, and how many of them a call usually runs; both are learned from calls that met the
@@ -67,9 +68,19 @@ final class UsualOperations {
         return usual.figure("each " + phase);
     }
 
-    /** Returns the usual time of the operation with this name; -1 if unknown. */
+    /**
+     * Returns the usual time of the operation with this name; -1 if unknown. For a command with a large reply that calls
+     * do not usually get, this is the usual time of the command with its usual reply.
+     */
     double each(Phase phase, String name) {
-        return usual.figure(eachKey(phase, isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name));
+        String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;
+        double usually = usual.figure(eachKey(phase, known));
+        if (usually < 0 && phase == Phase.REDIS) {
+            for (String smaller : LargeReplies.smaller(known)) {
+                usually = usually < 0 ? usual.figure(eachKey(phase, smaller)) : usually;
+            }
+        }
+        return usually;
     }
 
     /**

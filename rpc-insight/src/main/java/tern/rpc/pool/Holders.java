@@ -26,6 +26,7 @@ public final class Holders {
     private static final int STACKS_A_SECOND = 100;
     private static final int SUSPICIOUS_STACKS = 500;
     private static final int MAX_FRAMES = 256;
+    private static final int MAX_LOCKING = 4; // the remembered statements of a transaction
     private static final StackWalker STACKS = StackWalker.getInstance();
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
@@ -45,6 +46,8 @@ public final class Holders {
         private volatile @Nullable String statement;
         private volatile long statementNanos;
         private volatile boolean executing;
+        private volatile List<String> locking = List.of();
+        private volatile long lockingNanos;
 
         private Holder(long sinceNanos) {
             this.sinceNanos = sinceNanos;
@@ -90,15 +93,48 @@ public final class Holders {
             return executing;
         }
 
+        /**
+         * The last statements of the open transaction that may have locked rows or tables, the oldest first. The list
+         * has at most four different statements.
+         */
+        public List<String> locking() {
+            return locking;
+        }
+
+        /** The start of the transaction's first statement that may have locked something, like the other times. */
+        public long lockingNanos() {
+            return lockingNanos;
+        }
+
         public void begins(@Nullable String text) {
+            long now = System.nanoTime();
             statement = text;
-            statementNanos = System.nanoTime();
+            statementNanos = now;
             executing = true;
+            if (text != null && LockingStatements.mayLock(text)) {
+                remember(text, now);
+            }
+        }
+
+        private void remember(String text, long now) {
+            List<String> known = locking;
+            if (known.isEmpty()) {
+                lockingNanos = now;
+                locking = List.of(text);
+            } else if (!known.contains(text)) {
+                List<String> more = new ArrayList<>(known.size() < MAX_LOCKING ? known : known.subList(1, MAX_LOCKING));
+                more.add(text);
+                locking = List.copyOf(more);
+            }
         }
 
         public void ends() {
             statementNanos = System.nanoTime();
             executing = false;
+            String ended = statement;
+            if (ended != null && LockingStatements.endsLocks(ended)) {
+                locking = List.of();
+            }
         }
 
         /**

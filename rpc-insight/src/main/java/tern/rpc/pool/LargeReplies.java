@@ -1,11 +1,17 @@
 package tern.rpc.pool;
 
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]}. A large reply delays all
- * other commands on the same connection, so the diagnosis must distinguish it from a slow server.
+ * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet [over
+ * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap, so the
+ * diagnosis must be able to tell it from a slow server.
  */
 public final class LargeReplies {
 
@@ -14,7 +20,12 @@ public final class LargeReplies {
     /** The marked sizes in MB. There are only few, because the diagnosis treats each name as a separate operation. */
     private static final int[] SIZES = {64, 16, 4, 1};
 
-    private static final Pattern MARK = Pattern.compile(" \\[over (\\d+) MB]");
+    /** The marked numbers of elements. */
+    private static final int[] COUNTS = {1_000_000, 100_000, 10_000};
+
+    private static final String ELEMENTS = "elements";
+
+    private static final Pattern MARK = Pattern.compile(" \\[over (\\d+) (MB|" + ELEMENTS + ")]");
 
     private LargeReplies() {}
 
@@ -32,9 +43,83 @@ public final class LargeReplies {
         return command;
     }
 
+    /**
+     * Returns the name of a command, with a mark if its reply is large.
+     *
+     * @param reply the reply: a value, or a collection or map of values
+     */
+    public static String nameFor(String command, @Nullable Object reply) {
+        if (reply instanceof byte[] value) {
+            return name(command, value.length);
+        }
+        int elements = 0;
+        long bytes = 0;
+        if (reply instanceof Map<?, ?> map) {
+            elements = map.size();
+            bytes = bytes(map.keySet()) + bytes(map.values());
+        } else if (reply instanceof Collection<?> values) {
+            elements = values.size();
+            bytes = bytes(values);
+        }
+        return nameFor(command, bytes, elements);
+    }
+
+    /**
+     * Returns the name of a command, with a mark if its reply is large.
+     *
+     * @param elements the number of values in the reply
+     */
+    public static String nameFor(String command, long bytes, long elements) {
+        String byBytes = name(command, bytes);
+        if (!byBytes.equals(command)) {
+            return byBytes;
+        }
+        for (int count : COUNTS) {
+            if (elements >= count) {
+                return command + " [over " + count + " " + ELEMENTS + "]";
+            }
+        }
+        return command;
+    }
+
+    private static long bytes(Collection<?> values) {
+        long sum = 0;
+        for (Object value : values) {
+            sum += value instanceof byte[] bytes ? bytes.length : 0;
+        }
+        return sum;
+    }
+
     /** Returns the size in the name of a command, such as {@code over 1 MB}; empty if its reply is not large. */
     public static String sizeIn(String name) {
         Matcher mark = MARK.matcher(name);
-        return mark.find() ? "over " + mark.group(1) + " MB" : "";
+        return mark.find() ? "over " + mark.group(1) + " " + mark.group(2) : "";
+    }
+
+    /**
+     * Returns the names of the same command with smaller replies, the largest first. A reply that grows slowly passes a
+     * mark at some time, without being a different command.
+     */
+    public static List<String> smaller(String name) {
+        Matcher mark = MARK.matcher(name);
+        if (!mark.find()) {
+            return List.of();
+        }
+        List<String> names = new ArrayList<>();
+        String unit = mark.group(2);
+        int known = Integer.parseInt(mark.group(1));
+        boolean isOfElements = unit.equals(ELEMENTS);
+        for (int size : isOfElements ? COUNTS : SIZES) {
+            if (size < known) {
+                names.add(mark.replaceFirst(" [over " + size + " " + unit + "]"));
+            }
+        }
+        if (!isOfElements) {
+            for (int count : COUNTS) {
+                names.add(mark.replaceFirst(" [over " + count + " " + ELEMENTS + "]"));
+            }
+        }
+        names.add(mark.replaceFirst(""));
+        return names;
     }
 }

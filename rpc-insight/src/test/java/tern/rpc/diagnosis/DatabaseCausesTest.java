@@ -208,7 +208,7 @@ class DatabaseCausesTest {
                 "select 1 where x=?                  | ",
             })
     void tableOfAStatementIsItsFirstOne(String statement, String table) {
-        assertThat(DatabaseLocks.table(statement)).isEqualTo(table);
+        assertThat(Statements.table(statement)).isEqualTo(table);
     }
 
     @Test
@@ -276,5 +276,50 @@ class DatabaseCausesTest {
                 .as(redis.diagnosis().text())
                 .isEqualTo("SLOW REDIS COMMAND: GET plan:today [over 4 MB]");
         assertThat(first.change().text()).startsWith("a smaller value").contains("the value has over 4 MB");
+    }
+
+    @Test
+    void transactionsThatTheDatabaseEndsBecauseOfConflictsAreNoRowLock() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 2, OTHER, 2)).miss(call -> {
+            for (int i = 0; i < 4; i++) {
+                call.in(Phase.SQL, READ, 15).in(Phase.SQL, WRITE + " (failed CONFLICT)", 12);
+            }
+            call.in(Phase.SQL, READ, 15).in(Phase.SQL, WRITE, 12).in(Phase.SQL, OTHER, 2);
+        });
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("TRANSACTION CONFLICTS");
+        assertThat(first(miss).change().text()).contains("READ COMMITTED").contains("select ... for update");
+        assertThat(miss.text()).contains("conflict the database ended");
+    }
+
+    @Test
+    void valueThatHasJustBecomeLargeIsNotANewCommand() {
+        Consumer<Shop.Steps> usual = operations(Phase.REDIS, "GET plan:*", 14, "GET status:*", 1, "SET status:*", 1);
+        Diagnosis miss = new Shop()
+                .healthy(usual)
+                .miss(operations(Phase.REDIS, "GET plan:* [over 1 MB]", 16, "GET status:*", 70, "SET status:*", 65));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).doesNotContain("plan");
+    }
+
+    @Test
+    void pausesOfTheCollectorBelongToACommandWithAReplyOfManyElements() {
+        String large = "HGETALL fleet [over 10000 elements]";
+        Shop redis = new Shop();
+        redis.machine = new Machine(2, 0.3, 0.1, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of());
+        redis.healthy(operations(Phase.REDIS, "HGETALL pos:*", 1, "GET status:*", 1));
+        redis.machine =
+                new Machine(2, 0.6, 0.1, 0, 0.4, 0.3, "G1 Evacuation Pause", 130e6, -1, List.of(), 0, null, List.of());
+        redis.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.5);
+            return stood;
+        };
+
+        Cause first = first(redis.miss(operations(Phase.REDIS, large, 200, "HGETALL pos:*", 150, "GET status:*", 140)));
+
+        assertThat(DiagnosisText.title(first)).as(redis.diagnosis().text()).isEqualTo("SLOW REDIS COMMAND: " + large);
+        assertThat(first.change().text()).contains("HSCAN").contains("its answer has over 10000 elements");
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.startsWith("the collector stops calls"));
     }
 }

@@ -407,4 +407,18 @@ class DiagnosticianTest {
 
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
     }
+
+    @Test
+    void callsAreSampledAfterASecondInWhichSeveralCallsWereLate() {
+        shop.healthy(USUAL);
+        assertThat(shop.diagnostician.pauseNanos()).isZero();
+        int[] number = {0};
+
+        shop.second(100, call -> call.own(number[0]++ % 20 == 0 ? 150 : 2));
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+        assertThat(shop.diagnostician.pauseNanos()).isPositive();
+        shop.second(100, USUAL);
+        assertThat(shop.diagnostician.pauseNanos()).isZero();
+    }
 }

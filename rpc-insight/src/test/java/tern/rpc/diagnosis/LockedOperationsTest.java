@@ -51,4 +51,22 @@ class LockedOperationsTest {
     void operationThatBecameSlowerIsTheCause() {
         assertThat(DiagnosisText.title(first(55, "GET weather:80", 5))).isEqualTo("SLOW HTTP PEER: GET weather:80");
     }
+
+    private static void lookAtAnotherLine(Sampler.Samples samples) {
+        StackTraceElement waits = new StackTraceElement("depot.Board", "of", "Board.java", 40);
+        StackTraceElement works = new StackTraceElement("depot.Board", "of", "Board.java", 44);
+        samples.add(new Sample(0, Phase.OWN, LOCK, List.of(waits), null, null, null, false, null, -1, -1));
+        Part result = new Part(Part.Kind.RESULT, "Board.of");
+        samples.add(new Sample(0, Phase.HTTP, result, List.of(works), null, null, null, false, null, -1, -1));
+    }
+
+    @Test
+    void newOperationInTheMethodThatWaitsIsPartOfALockWithoutAKnownOwner() {
+        List<Cause> causes = new SampledCalls()
+                .usually("Desk.board", Phase.HTTP, "GET bank:80", 5)
+                .waiting("Desk.board", "GET weather:80", 350, 110, LockedOperationsTest::lookAtAnotherLine)
+                .causes();
+
+        assertThat(causes).singleElement().extracting(DiagnosisText::title).isEqualTo("LOCK: " + LOCK.name());
+    }
 }

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests causes related to the garbage collector, the memory or the processors. */
 class MachineCausesTest {
@@ -89,6 +92,7 @@ class MachineCausesTest {
                 List.of(),
                 Map.of(ledger, samples),
                 new TaskWatch(),
+                new HeldRows(),
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),
@@ -341,5 +345,36 @@ class MachineCausesTest {
     @Test
     void threadsWithoutCallsAreNotNamedWhileProcessorsAreFree() {
         assertThat(evidenceOfASlowPeer(0.1, 0.5)).doesNotContain("rollup");
+    }
+
+    private Diagnosis missAtExecutor(double others) {
+        long[] taken = new long[1];
+        shop.pools.add(() -> PoolSnapshot.builder("printing", PoolKind.EXECUTOR, 6)
+                .now(0, 6, 0)
+                .counts(taken[0] += 25, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 10))
+                .settings(List.of())
+                .build());
+        Consumer<Shop.Steps> usual = call -> USUAL.accept(call.in(Phase.EXECUTOR, "printing", 1));
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(usual);
+        shop.machine = machine(0.3, others, 0, 0.2, null, 10e6);
+        return shop.miss(call -> call.own(30)
+                .in(Phase.EXECUTOR, "printing", 45)
+                .in(Phase.SQL, "select stock", 60)
+                .in(Phase.HTTP, "GET carrier:80", 70));
+    }
+
+    @Test
+    void executorThatNeedsFewThreadsIsASymptomOfFullProcessors() {
+        Diagnosis miss = missAtExecutor(1.6);
+
+        assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("PROCESSORS: other processes");
+        assertThat(miss.causes().get(0).symptoms()).anyMatch(symptom -> symptom.contains("\"printing\""));
+    }
+
+    @Test
+    void executorStaysACauseWhileProcessorsAreFree() {
+        assertThat(missAtExecutor(0.2).causes()).anyMatch(cause -> cause.name().equals("printing"));
     }
 }

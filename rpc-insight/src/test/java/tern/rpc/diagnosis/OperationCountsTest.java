@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import shop.Packages;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -177,5 +178,116 @@ class OperationCountsTest {
 
         assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER");
         assertThat(first.name()).isEqualTo("called in Packages.extra");
+    }
+
+    private static Consumer<Shop.Steps> declares(Consumer<Shop.Steps> more) {
+        return call -> more.accept(call.own(2).in(Phase.HTTP, "POST customs:80/declare", 8));
+    }
+
+    @Test
+    void exchangeThatCallsDoNotUsuallyMakeIsMoreThanUsual() {
+        Diagnosis miss = shop.healthy(declares(call -> {}))
+                .miss(declares(call -> call.in(Phase.HTTP, "POST customs:80/token", 190)));
+
+        Cause first = first(miss);
+        assertThat(DiagnosisText.title(first)).as(miss.text()).isEqualTo("MORE HTTP CALLS: POST customs:80/token");
+        assertThat(first.evidence())
+                .anyMatch(fact -> fact.startsWith("often    ") && fact.endsWith(" a call, usually 0"));
+        assertThat(first.change().text())
+                .startsWith("see why calls make this exchange now")
+                .contains("1.0 a call; the peer answers in 190 ms");
+    }
+
+    @Test
+    void remoteCallThatServedCallsDoNotUsuallyMakeIsMoreThanUsual() {
+        Diagnosis miss = shop.healthy(call -> call.own(2).in(Phase.RPC, "StockService.find at stock-1:20880", 8))
+                .miss(call -> call.own(2)
+                        .in(Phase.RPC, "StockService.find at stock-1:20880", 8)
+                        .in(Phase.RPC, "PriceService.of at prices-1:20880", 150));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("MORE REMOTE CALLS: PriceService.of at prices-1:20880");
+    }
+
+    @Test
+    void severalNewExchangesAreMoreThanUsualEvenIfCallsUsuallyMakeNone() {
+        Diagnosis miss = shop.healthy(call -> call.own(2)).miss(call -> {
+            for (int i = 0; i < 4; i++) {
+                call.in(Phase.HTTP, "GET rates:80", 60);
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("MORE HTTP CALLS: GET rates:80");
+        assertThat(first(miss).change().text()).contains("4.0 a call");
+    }
+
+    @Test
+    void exchangeInPlaceOfAnotherOneIsNotMoreThanUsual() {
+        Diagnosis miss = shop.healthy(declares(call -> {}))
+                .miss(call -> call.own(2).in(Phase.HTTP, "POST customs-2:80/declare", 190));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("SLOW HTTP PEER: POST customs-2:80/declare");
+        assertThat(first(miss).change().text()).doesNotContain("do not usually make");
+    }
+
+    @Test
+    void onlyExchangeOfAMethodIsSlowAndNew() {
+        Diagnosis miss =
+                shop.healthy(call -> call.own(2)).miss(call -> call.own(2).in(Phase.HTTP, "GET rates:80", 190));
+
+        assertThat(first(miss).kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first(miss).change().text()).contains("calls do not usually make this exchange");
+    }
+
+    @Test
+    void exchangesThatFollowRedirectsAreOneCause() {
+        Diagnosis miss = shop.healthy(declares(call -> {})).miss(call -> {
+            call.own(2).in(Phase.HTTP, "POST customs:80/declare (redirect to customs:80)", 29);
+            for (int i = 0; i < 7; i++) {
+                call.in(Phase.HTTP, "GET customs:80/hop (redirect to customs:80)", 29);
+            }
+            call.in(Phase.HTTP, "GET office:80/declare", 29);
+        });
+
+        Cause first = first(miss);
+        assertThat(DiagnosisText.title(first))
+                .as(miss.text())
+                .isEqualTo("MORE HTTP CALLS: POST customs:80/declare (redirect to customs:80)");
+        assertThat(first.change().text())
+                .startsWith("call the final address GET office:80/declare directly")
+                .contains(" a call, usually 0");
+        assertThat(first.evidence())
+                .anyMatch(fact -> fact.startsWith("redirect ") && fact.endsWith(" a call, usually 0"));
+        assertThat(first.ms()).isGreaterThan(240);
+        assertThat(miss.causes()).hasSize(1);
+    }
+
+    @Test
+    void redirectsThatAreUsualAreNotTheCauseButMentioned() {
+        Consumer<Shop.Steps> usual = call ->
+                call.own(2).in(Phase.HTTP, "GET a:80 (redirect to b:80)", 4).in(Phase.HTTP, "GET b:80", 4);
+        Diagnosis miss = shop.healthy(usual)
+                .miss(call -> call.own(2)
+                        .in(Phase.HTTP, "GET a:80 (redirect to b:80)", 190)
+                        .in(Phase.HTTP, "GET b:80", 4));
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first(miss).change().text())
+                .contains("it answers with redirects, so call the final address directly");
+    }
+
+    @Test
+    void missedJobIsToldBeforeTheCallsThatDoItsWork() {
+        OutsideOperations.Series.Pause pause =
+                new OutsideOperations.Series.Pause(9_000_000_000L, 1e9, true, "scheduling-1", null);
+
+        assertThat(MissedJobs.advice("POST customs:80/token", pause))
+                .isEqualTo(
+                        "let the thread scheduling-1 run POST customs:80/token in time again: it usually runs it every"
+                                + " 1.0 s, but has not for 9 s; run what keeps this thread busy elsewhere, or more threads for"
+                                + " scheduled jobs (spring.task.scheduling.pool.size)");
     }
 }

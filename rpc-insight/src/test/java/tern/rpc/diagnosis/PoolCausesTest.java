@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
@@ -318,5 +319,39 @@ class PoolCausesTest {
 
         assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
         assertThat(first.change().text()).startsWith("why new connections of");
+    }
+
+    /** Returns the change for an executor with one of at most {@code most} threads, because its queue has room. */
+    private String changeOfCoreSize(int most, double tasksPerSecond) {
+        PoolSetting core = new PoolSetting(
+                        "core size (setCorePoolSize)", "1", PoolSetting.Source.USER, PoolSetting.Use.MAX)
+                .accepting(new PoolSetting.Range(1, most));
+        LongSupplier started = () -> (long) (tasksPerSecond * shop.now() / 1e9);
+        shop.pools.add(() -> PoolSnapshot.builder("printing", PoolKind.EXECUTOR, 1)
+                .now(1, 0, 4)
+                .counts(started.getAsLong(), 0)
+                .sums(Duration.ZERO, Duration.ofMillis(30 * started.getAsLong()))
+                .settings(List.of(core))
+                .build());
+        shop.healthy(call -> USUAL.accept(call.in(Phase.EXECUTOR, "printing", 1)));
+        Cause first = first(shop.miss(call -> USUAL.accept(call.in(Phase.EXECUTOR, "printing", 150))));
+        assertThat(first.name()).isEqualTo("printing");
+        assertThat(first.change().property()).isNull();
+        return first.change().text();
+    }
+
+    @Test
+    void coreSizeIsAdvisedIfItLimitsTheThreads() {
+        assertThat(changeOfCoreSize(6, 24))
+                .matches(
+                        "a core size \\(setCorePoolSize\\) of [2-6] in place of 1 for the executor \"printing\": it may"
+                                + " have 6 threads, but starts more threads than its core size only when its queue is full");
+    }
+
+    @Test
+    void coreSizeAndMaximumAreAdvisedIfTheMaximumIsTooSmall() {
+        assertThat(changeOfCoreSize(2, 200))
+                .contains("threads for the executor")
+                .contains("its core size and its maximum");
     }
 }

@@ -210,6 +210,7 @@ final class SampledCalls {
                 List.of(),
                 samples,
                 tasks,
+                new HeldRows(),
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),

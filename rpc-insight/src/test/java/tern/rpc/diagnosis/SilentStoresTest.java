@@ -214,6 +214,7 @@ class SilentStoresTest {
                 List.of(),
                 samples,
                 new TaskWatch(),
+                new HeldRows(),
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),

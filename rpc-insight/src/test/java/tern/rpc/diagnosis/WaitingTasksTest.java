@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import depot.Batch;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -307,5 +308,50 @@ class WaitingTasksTest {
         assertThat(read(join, "org.apache.kafka.clients.producer.KafkaProducer.send", "hotel.Events.publish"))
                 .isEqualTo(new Part(Part.Kind.SOCKET, "Events.publish"));
         assertThat(read(join, "hotel.Packages.extra")).isEqualTo(new Part(Part.Kind.RESULT, "Packages.extra"));
+    }
+
+    @Test
+    void measuredExecutorThatGotNoTaskOfTheCallsIsNotAwaited() throws Exception {
+        AtomicInteger waiting = new AtomicInteger();
+        shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 1)
+                .now(1, 0, waiting.get())
+                .counts(7, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(200))
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+        waiting.set(500);
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(first.kind() + ": " + first.name())
+                .as(shop.diagnosis().text())
+                .isEqualTo("WAITS FOR A RESULT: Packages.of");
+    }
+
+    /** Simulates an executor whose tasks take 30 ms, and whose running tasks run code of the waiting class. */
+    private List<Cause> causesAtFullExecutor(double others, double queuedMillis) throws Exception {
+        long[] started = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("packager", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, 3)
+                .counts(started[0] += 20, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(started[0] * 30))
+                .settings(List.of())
+                .build());
+        shop.healthy(call -> USUAL.accept(call.in(Phase.EXECUTOR, "packager", 1)));
+        shop.machine = new Machine(2, 0.3, others, 0, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of());
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Packages.extra(end));
+        }
+        calls.firstCause(() -> Packages.of(end), call -> call.own(2).in(Phase.EXECUTOR, "packager", queuedMillis));
+        return shop.diagnosis().causes();
+    }
+
+    @Test
+    void waitForTasksOfUsualDurationIsAWaitForAThread() throws Exception {
+        assertThat(causesAtFullExecutor(0.1, 900))
+                .as(shop.diagnosis().text())
+                .extracting(Cause::name)
+                .containsExactly("packager");
     }
 }

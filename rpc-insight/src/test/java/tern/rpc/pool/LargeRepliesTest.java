@@ -2,6 +2,11 @@ package tern.rpc.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,5 +22,44 @@ class LargeRepliesTest {
     void nameOfACommandHasOneOfFewSizes(long bytes, String name, String size) {
         assertThat(LargeReplies.name("GET plan:*", bytes)).isEqualTo(name);
         assertThat(LargeReplies.sizeIn(name)).isEqualTo(size);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "9999, SMEMBERS tags, ''",
+        "10000, SMEMBERS tags [over 10000 elements], over 10000 elements",
+        "250000, SMEMBERS tags [over 100000 elements], over 100000 elements"
+    })
+    void replyWithManyElementsIsLarge(int elements, String name, String size) {
+        assertThat(LargeReplies.nameFor("SMEMBERS tags", Collections.nCopies(elements, "seven")))
+                .isEqualTo(name);
+        assertThat(LargeReplies.sizeIn(name)).isEqualTo(size);
+    }
+
+    @Test
+    void valuesOfACollectionCountTogether() {
+        byte[] value = new byte[300_000];
+        Map<byte[], byte[]> hash = new HashMap<>();
+        for (int i = 0; i < 4; i++) {
+            hash.put(new byte[] {(byte) i}, value);
+        }
+
+        assertThat(LargeReplies.nameFor("LRANGE log", List.of(value, value, value)))
+                .isEqualTo("LRANGE log");
+        assertThat(LargeReplies.nameFor("LRANGE log", Collections.nCopies(4, value)))
+                .isEqualTo("LRANGE log [over 1 MB]");
+        assertThat(LargeReplies.nameFor("HGETALL fleet", hash)).isEqualTo("HGETALL fleet [over 1 MB]");
+        assertThat(LargeReplies.nameFor("GET plan:*", new byte[1 << 20])).isEqualTo("GET plan:* [over 1 MB]");
+        assertThat(LargeReplies.nameFor("EXISTS plan:*", true)).isEqualTo("EXISTS plan:*");
+    }
+
+    @Test
+    void sameCommandMayHaveHadASmallerReply() {
+        assertThat(LargeReplies.smaller("GET plan:* [over 4 MB] (Redis cache)"))
+                .startsWith("GET plan:* [over 1 MB] (Redis cache)")
+                .endsWith("GET plan:* (Redis cache)");
+        assertThat(LargeReplies.smaller("HGETALL fleet [over 100000 elements]"))
+                .containsExactly("HGETALL fleet [over 10000 elements]", "HGETALL fleet");
+        assertThat(LargeReplies.smaller("GET plan:*")).isEmpty();
     }
 }

@@ -1,0 +1,64 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Recommends numbers of threads for executors. The numbers come from a queueing formula, because {@link ReplayModel}
+ * replays recorded calls but not the tasks of an executor. An executor of the JDK starts more threads than its core size
+ * only when its queue is full, so its maximum often has no effect.
+ */
+final class ExecutorSize {
+
+    private static final String ONLY_WHEN_FULL = "starts more threads than its core size only when its queue is full";
+
+    private ExecutorSize() {}
+
+    /** Returns the advice for this number of threads; null if no setting of the executor allows it. */
+    static @Nullable Change of(PoolSnapshot pool, int threads, Machine machine) {
+        PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
+        boolean fits = setting != null
+                && threads > pool.max()
+                && setting.accepted().nearest(threads) == threads
+                && !machine.isFull();
+        if (setting == null || !fits) {
+            return null;
+        }
+        return hasProperty(setting)
+                ? new Remedy.Size(setting, threads, -1e6).change()
+                : Change.of(
+                        Where.CODE,
+                        "a " + setting.property() + " of " + threads + " in place of " + setting.value()
+                                + " for the executor \"" + pool.name() + "\": it may have "
+                                + setting.accepted().most() + " threads, but " + ONLY_WHEN_FULL);
+    }
+
+    /** Returns the advice to let the application create the executor with this number of threads. */
+    static Change moreThreads(PoolSnapshot pool, int threads) {
+        return Change.of(
+                Where.CODE,
+                threads + " threads for the executor \"" + pool.name() + "\" in place of " + pool.max()
+                        + (core(pool) == null ? "" : ": its core size and its maximum, because it " + ONLY_WHEN_FULL));
+    }
+
+    /** Returns advice about the core size, if the executor does not use all of its threads because of it. */
+    static String hint(PoolSnapshot pool) {
+        PoolSetting core = core(pool);
+        return core == null
+                ? ""
+                : "; or a larger core size: it may have " + core.accepted().most() + " threads, but " + ONLY_WHEN_FULL;
+    }
+
+    /** Returns the setting for the core size of an executor that may have more threads than this; null otherwise. */
+    private static @Nullable PoolSetting core(PoolSnapshot pool) {
+        PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
+        return setting != null && !hasProperty(setting) && setting.accepted().most() > pool.max() ? setting : null;
+    }
+
+    private static boolean hasProperty(PoolSetting setting) {
+        return setting.property().contains(".");
+    }
+}

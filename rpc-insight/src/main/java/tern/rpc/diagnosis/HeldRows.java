@@ -1,0 +1,242 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.Holders;
+import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.PoolSource;
+
+/**
+ * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
+ * between its statements, while another connection waits for the same table. It stays the likely holder until the end of
+ * the miss. Not thread-safe: only the watching thread uses it.
+ */
+final class HeldRows {
+
+    /** The minimum number of looks that must find the same holder. */
+    private static final int MIN_LOOKS = 2;
+
+    /** Stacks of holders are read for at most this many of them at once. */
+    private static final int MAX_READ = 4;
+
+    private static final int MAX_KNOWN = 64;
+    private static final int MAX_WAITING = 8; // the waiting statements of one look
+    private static final int MAX_USES = 512;
+    private static final int MAX_PLACES = 16; // the remembered places of one holder
+
+    /** A statement is considered to wait if it has run for at least this share of the latency target. */
+    private static final double WAITS_OF_TARGET = 0.1;
+
+    private static final Pattern NUMBER = Pattern.compile("[-#\\d]+$");
+
+    private final Map<Key, Seen> known = new HashMap<>();
+    private final Map<String, Use> uses = new HashMap<>();
+
+    /** The statement that waits, and the statement and the threads that hold the lock. */
+    private record Key(String waiting, String locking, String threads) {}
+
+    /**
+     * How a statement uses locks. It is kept for each statement, because it is needed for each connection in each look.
+     *
+     * @param of the table, or a general name for locks that the application names; empty if it is unknown
+     */
+    private record Use(String of, boolean mayWait, boolean locksTable) {
+
+        static Use of(String statement) {
+            String table = Statements.isNamedLock(statement) ? "(named)" : Statements.table(statement);
+            return new Use(table == null ? "" : table, Statements.mayWait(statement), Statements.locksTable(statement));
+        }
+
+        boolean isOfOneLock(Use other) {
+            return !of.isEmpty() && of.equals(other.of);
+        }
+    }
+
+    private static final class Seen {
+        final Map<String, Integer> places = new HashMap<>();
+        final Map<Kind, Integer> work = new HashMap<>();
+
+        @Nullable
+        StackTraceElement begun;
+
+        int looks;
+    }
+
+    /**
+     * A transaction that probably holds the lock for which a statement waits.
+     *
+     * @param locking the statement that locked the rows
+     * @param threads the name of the holder's thread without trailing digits
+     * @param begun the code that took the connection; null if unknown
+     * @param place where the holder was found most often; empty if unknown
+     * @param work what the holder did most often; null if unknown
+     * @param looks the number of looks that found this holder while the statement waited
+     */
+    record Found(
+            String locking,
+            String threads,
+            @Nullable StackTraceElement begun,
+            String place,
+            @Nullable Kind work,
+            int looks) {
+
+        /** Returns the advice for this transaction. */
+        String advice() {
+            boolean isNamed = Statements.isNamedLock(locking);
+            return (isNamed ? "release this lock sooner" : "end the transaction that holds the row sooner")
+                    + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun))
+                    + (isNamed ? ": it was taken with " : ": it locked rows with ")
+                    + locking
+                    + (place.isEmpty() ? "" : "; thread " + threads + " is mostly in " + place)
+                    + LockedWork.advice(work).replaceFirst("hold it", "hold the lock");
+        }
+
+        String fact() {
+            return String.format(
+                    Locale.ROOT, "holder   thread %s*, found by %d looks while the statement waited", threads, looks);
+        }
+    }
+
+    /** Looks for transactions that hold the locks for which statements wait now. */
+    void look(List<PoolSource> pools, long targetNanos) {
+        long now = System.nanoTime();
+        List<Holder> holders = new ArrayList<>();
+        for (PoolSource pool : pools) {
+            Holders known = pool.holders();
+            holders.addAll(known == null ? List.of() : known.all());
+        }
+        Map<String, Long> waiting = new HashMap<>(); // when the last one of the executions of each statement began
+        for (Holder holder : holders) {
+            String statement = holder.isExecuting() ? holder.statement() : null;
+            boolean waits = statement != null && now - holder.statementNanos() >= WAITS_OF_TARGET * targetNanos;
+            if (waits && (waiting.size() < MAX_WAITING || waiting.containsKey(statement))) {
+                waiting.merge(statement, holder.statementNanos(), (one, other) -> one - other < 0 ? other : one);
+            }
+        }
+        int read = 0;
+        for (Holder holder : waiting.isEmpty() ? List.<Holder>of() : holders) {
+            if (read < MAX_READ && add(holder, waiting)) {
+                read++;
+            }
+        }
+    }
+
+    /** @param waiting the statements that may wait, and when the last one of them began */
+    private boolean add(Holder holder, Map<String, Long> waiting) {
+        String runs = holder.isExecuting() ? holder.statement() : null;
+        boolean isAny = false;
+        for (Map.Entry<String, Long> wait : waiting.entrySet()) {
+            String statement = wait.getKey();
+            boolean isFirst = holder.lockingNanos() - wait.getValue() <= 0;
+            for (String lock : isFirst ? holder.locking() : List.<String>of()) {
+                if (mayWaitFor(lock, statement) && !mayWaitToo(runs, lock, statement)) {
+                    isAny |= add(new Key(statement, lock, threads(holder)), holder);
+                }
+            }
+        }
+        return isAny;
+    }
+
+    /** Returns whether a statement may wait for the lock of another one. A statement that only reads waits for tables. */
+    private boolean mayWaitFor(String lock, String statement) {
+        Use held = use(lock);
+        Use wanted = use(statement);
+        return held.isOfOneLock(wanted) && (wanted.mayWait || held.locksTable);
+    }
+
+    /** Returns whether a connection that runs this statement may wait for the same lock itself. */
+    private boolean mayWaitToo(@Nullable String runs, String lock, String statement) {
+        boolean runsLock = lock.equals(runs) && use(lock).locksTable;
+        return runs != null && !runsLock && use(runs).isOfOneLock(use(statement));
+    }
+
+    private Use use(String statement) {
+        if (uses.size() >= MAX_USES) {
+            uses.clear();
+        }
+        return uses.computeIfAbsent(statement, Use::of);
+    }
+
+    private boolean add(Key key, Holder holder) {
+        if (known.size() >= MAX_KNOWN && !known.containsKey(key)) {
+            return false;
+        }
+        Seen seen = known.computeIfAbsent(key, unknown -> new Seen());
+        seen.looks++;
+        seen.begun = seen.begun == null ? holder.place() : seen.begun;
+        String place = Statements.place(holder);
+        if (!place.isEmpty() && (seen.places.size() < MAX_PLACES || seen.places.containsKey(place))) {
+            seen.places.merge(place, 1, Integer::sum);
+        }
+        Kind work = work(holder);
+        if (work != null) {
+            seen.work.merge(work, 1, Integer::sum);
+        }
+        return true;
+    }
+
+    private static String threads(Holder holder) {
+        return NUMBER.matcher(holder.thread().getName()).replaceFirst("");
+    }
+
+    private static @Nullable Kind work(Holder holder) {
+        if (holder.isExecuting()) {
+            return Kind.SQL;
+        }
+        Phase phase = holder.call().isOpen() ? holder.call().phase() : Phase.OWN;
+        if (phase.isOperation()) {
+            return Account.part(phase, "").kind();
+        }
+        Thread thread = holder.thread();
+        StackTraceElement[] frames = thread.getStackTrace();
+        return frames.length == 0
+                ? null
+                : StackReader.read(new ThreadLook(
+                                thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1))
+                        .kind();
+    }
+
+    /**
+     * Returns the transaction that held the lock most often while this statement waited; null if there is none.
+     *
+     * @param ofSameServer whether a statement runs on the server of the waiting one
+     */
+    @Nullable
+    Found holderFor(String statement, Predicate<String> ofSameServer) {
+        return known.entrySet().stream()
+                .filter(entry -> entry.getKey().waiting().equals(statement))
+                .filter(entry -> entry.getValue().looks >= MIN_LOOKS
+                        && ofSameServer.test(entry.getKey().locking()))
+                .max(Comparator.<Map.Entry<Key, Seen>>comparingInt(entry -> entry.getValue().looks)
+                        .thenComparing(entry -> entry.getKey().toString()))
+                .map(entry -> found(entry.getKey(), entry.getValue()))
+                .orElse(null);
+    }
+
+    private static Found found(Key key, Seen seen) {
+        String place = most(seen.places);
+        return new Found(
+                key.locking(), key.threads(), seen.begun, place == null ? "" : place, most(seen.work), seen.looks);
+    }
+
+    private static <T extends Comparable<T>> @Nullable T most(Map<T, Integer> counts) {
+        return counts.entrySet().stream()
+                .max(Map.Entry.<T, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    void clear() {
+        known.clear();
+    }
+}

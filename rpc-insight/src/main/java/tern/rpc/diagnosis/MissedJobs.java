@@ -1,0 +1,56 @@
+package tern.rpc.diagnosis;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.OutsideOperations;
+
+/**
+ * Extends the advice for operations that calls run more often than usual, if a thread that serves no call usually runs
+ * the same operation and has not done so in time. This thread, and not the calls, must do its work again.
+ */
+final class MissedJobs {
+
+    private final OperationCounts counts;
+
+    MissedJobs(Evidence evidence, Excess excess, Operations operations) {
+        this.counts = new OperationCounts(evidence, excess, operations);
+    }
+
+    /** Returns the change, with the missed work of another thread first if there is some. */
+    Change change(Change change, Part part) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || change.property() != null || !(counts.areNew(part) || counts.areMore(part))) {
+            return change;
+        }
+        OutsideOperations.Series series = OutsideOperations.of(phase, part.name());
+        OutsideOperations.Series.Pause pause = series == null ? null : series.tooLong(System.nanoTime());
+        return pause == null ? change : Change.of(Where.CODE, advice(part.name(), pause) + "; else " + change.text());
+    }
+
+    static String advice(String operation, OutsideOperations.Series.Pause pause) {
+        String threads = pause.threadName();
+        String place = pause.lasts() ? place(pause.thread()) : null;
+        return String.format(
+                        Locale.ROOT,
+                        "let the thread %s run %s in time again: it usually runs it every %.1f s, but %s %.0f s",
+                        threads,
+                        operation,
+                        pause.usualNanos() / 1e9,
+                        pause.lasts() ? "has not for" : "lately did not for",
+                        pause.nanos() / 1e9)
+                + (place == null ? "" : ", and is in " + place)
+                + "; run what keeps this thread busy elsewhere"
+                + (threads.startsWith("scheduling-")
+                        ? ", or more threads for scheduled jobs (spring.task.scheduling.pool.size)"
+                        : "");
+    }
+
+    private static @Nullable String place(@Nullable Thread thread) {
+        StackTraceElement frame = thread == null ? null : ApplicationCode.first(thread.getStackTrace());
+        return frame == null ? null : ApplicationCode.shown(frame);
+    }
+}

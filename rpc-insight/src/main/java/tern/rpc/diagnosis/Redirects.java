@@ -1,0 +1,74 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Merges exchanges that follow redirects into the first exchange of the chain. Each exchange of the chain may be quick,
+ * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that it redirects.
+ */
+final class Redirects {
+
+    private final Excess excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+
+    Redirects(Excess excess, Operations operations, OperationCounts counts) {
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = counts;
+    }
+
+    /** Merges the exchanges of redirected calls, if calls are redirected more often than usual. */
+    void merge(Leaves leaves) {
+        Times redirected = leaves.only(part -> part.kind() == Kind.HTTP && OperationNames.isRedirected(part.name()));
+        if (redirected.isEmpty() || !counts.areMoreRedirects()) {
+            return;
+        }
+        Part first = first(redirected);
+        String last = finalExchange();
+        for (Part part : leaves.longestFirst()) {
+            boolean isLast = part.kind() == Kind.HTTP && part.name().equals(last);
+            if (isLast || redirected.of(part) > 0) {
+                leaves.move(part, first);
+            }
+        }
+    }
+
+    /** Returns the exchange that calls usually make without a redirect; the longest one if there is none. */
+    private Part first(Times redirected) {
+        return redirected.longestFirst().stream()
+                .filter(part -> operations.usualNamed(Phase.HTTP, OperationNames.withoutStatus(part.name())) >= 0)
+                .findFirst()
+                .orElse(redirected.longestFirst().get(0));
+    }
+
+    /**
+     * Returns the exchange with the final address: calls with redirects make it without a redirect, and do not usually
+     * make it. Returns null if it is unknown.
+     */
+    @Nullable
+    String finalExchange() {
+        Map<String, Integer> candidates = new HashMap<>();
+        for (Excess.Counted counted : excess.accounts) {
+            Map<String, Integer> names = counted.call().ledger().named().stream()
+                    .filter(entry -> entry.kind() == Phase.HTTP)
+                    .collect(Collectors.toMap(NamedTimes.Entry::name, NamedTimes.Entry::count, Integer::sum));
+            if (names.keySet().stream().anyMatch(OperationNames::isRedirected)) {
+                names.forEach((name, count) -> candidates.merge(name, count, Integer::sum));
+            }
+        }
+        return candidates.entrySet().stream()
+                .filter(entry -> !OperationNames.isRedirected(entry.getKey())
+                        && !OperationNames.isFailing(entry.getKey())
+                        && counts.areNew(new Part(Kind.HTTP, entry.getKey())))
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+}

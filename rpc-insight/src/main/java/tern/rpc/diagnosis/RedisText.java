@@ -1,0 +1,235 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.LargeReplies;
+
+/** Describes causes in Redis. */
+final class RedisText {
+
+    /**
+     * Event loops are considered the cause if the processors are nearly saturated and the loops use at least this share
+     * of the process's processor time.
+     */
+    private static final double LOOPS = 0.25;
+
+    /**
+     * Processors are considered nearly saturated if at least this share of their time is used. Each command is handed
+     * to an event loop and back, and both handovers then wait for a processor.
+     */
+    private static final double CROWDED = 0.65;
+
+    /**
+     * The commands that occupy their connection while they wait for data. Spring Data reports its method names as
+     * command names.
+     */
+    private static final Set<String> BLOCKING = Set.of(
+            "BLPOP",
+            "BRPOP",
+            "BLMOVE",
+            "BLMPOP",
+            "BRPOPLPUSH",
+            "BZPOPMIN",
+            "BZPOPMAX",
+            "BZMPOP",
+            "XREAD",
+            "XREADGROUP",
+            "WAIT",
+            "SUBSCRIBE",
+            "PSUBSCRIBE",
+            "SSUBSCRIBE",
+            "MONITOR");
+
+    /**
+     * The Redis commands whose duration grows with the data or with the script. Redis executes only one command at a
+     * time.
+     */
+    private static final Set<String> STOPPING =
+            Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
+
+    /** The Redis commands that usually take long even if the server and the network are fast. */
+    private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
+
+    private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load, its memory";
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final OperationCounts counts;
+    private final StoreText store;
+
+    RedisText(Evidence evidence, Excess excess, Operations operations, StoreText store) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
+        this.store = store;
+    }
+
+    /** Returns whether the command with this name blocks the Redis server for a long time. */
+    static boolean stopsServer(String command) {
+        return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
+
+    /** Returns whether the command with this name may wait until data arrives. */
+    static boolean isBlocking(String command) {
+        return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
+
+    Told command(Part part) {
+        Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
+        String name = store.name(part, "Redis commands");
+        String place = operations.placeOf(Phase.REDIS, part.name());
+        List<String> facts = new ArrayList<>();
+        facts.addAll(operations.figures("redis", Phase.REDIS, part.name()));
+        if (place != null) {
+            facts.add("from     " + place);
+        }
+        Told loops = eventLoops(facts);
+        if (loops != null) {
+            return loops;
+        }
+        if (counts.areMany(part.kind(), part.name())) {
+            return new Told(
+                    "MANY COMMANDS",
+                    name,
+                    Change.of(
+                            Where.CODE,
+                            "one round trip in place of " + Math.round(sum.count()) + " a call (MGET or a pipeline)"
+                                    + StoreText.at(place) + ": " + name),
+                    facts);
+        }
+        if (counts.areMore(part)) {
+            facts.add(counts.figures(part));
+            return new Told("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
+        }
+        String server = OperationNames.storeOfAll(part);
+        if (server != null) {
+            facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
+                    + " different commands to this server are slower");
+            return new Told(
+                    "SLOW REDIS",
+                    "every command of " + server,
+                    store.server("Redis server of " + server, part, server, SLOW_REDIS),
+                    facts);
+        }
+        Set<String> all = operations.allSlower(Kind.REDIS);
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            facts.add("all      " + all.size() + " different commands are slower");
+            return new Told("SLOW REDIS", "every command", store.server("Redis server", part, "", SLOW_REDIS), facts);
+        }
+        return new Told(
+                "SLOW REDIS COMMAND",
+                name,
+                Change.of(
+                        Where.CODE,
+                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name) + "; no pool size helps"),
+                facts);
+    }
+
+    /**
+     * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
+     * saturated and these threads use a large share of them.
+     */
+    private @Nullable Told eventLoops(List<String> facts) {
+        Machine machine = evidence.machine();
+        double loops = machine.burners().stream()
+                .filter(burner -> burner.name().startsWith("lettuce-"))
+                .mapToDouble(Machine.Burner::processors)
+                .sum();
+        double busy = Math.max(0, machine.own()) + Math.max(0, machine.others());
+        if (loops < LOOPS * machine.own() || loops <= 0 || busy < CROWDED * machine.processors()) {
+            return null;
+        }
+        List<String> all = new ArrayList<>(facts);
+        all.add(String.format(
+                Locale.ROOT,
+                "loops    lettuce-* keep %.1f of %.1f processors busy, the process %.1f",
+                loops,
+                machine.processors(),
+                machine.own()));
+        return new Told(
+                "PROCESSORS",
+                "event loops of Lettuce",
+                new Change(
+                        Where.PROPERTY,
+                        "spring.data.redis.client-type=jedis, with redis.clients:jedis on the class path: callers then"
+                                + " decode their own answers; or fewer commands a call",
+                        "spring.data.redis.client-type",
+                        "lettuce",
+                        "jedis",
+                        -1),
+                all);
+    }
+
+    private String fewer(String name) {
+        if (isBlocking(name)) {
+            return "no blocking command within a call, or a shorter timeout; use a separate connection for it,"
+                    + " because the other commands of a shared connection wait behind it";
+        }
+        String size = LargeReplies.sizeIn(name);
+        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        String elements = overManyElements(verb);
+        if (elements != null) {
+            return elements + (size.isEmpty() ? "" : "; its answer has " + size);
+        }
+        if (!size.isEmpty()) {
+            return "a smaller value, several keys, or only the part that is needed (a hash, GETRANGE): the value has "
+                    + size + ", and the other commands of a shared connection wait until it has been read";
+        }
+        if (excess.samples.computingIn(Phase.REDIS) >= StoreText.READS) {
+            return "this command's value is large: a smaller one, or parts of it";
+        }
+        return "this command: a smaller value, fewer elements, what else the Redis server runs (SLOWLOG), or the"
+                + " network to it";
+    }
+
+    /**
+     * Returns additional advice for a slow command whose time grows with the number of elements. The advice applies if
+     * the number of elements has not grown. Returns an empty string for any other command.
+     */
+    private static String orElse(String name) {
+        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        boolean isKnown = !LargeReplies.sizeIn(name).isEmpty();
+        return overManyElements(verb) == null || isKnown || ALWAYS_SLOW.contains(verb)
+                ? ""
+                : "; if it has no more elements than before, look at what else the Redis server runs (SLOWLOG), and at"
+                        + " the network to it";
+    }
+
+    /**
+     * Returns the recommended change for a command whose time grows with the number of elements; null for another
+     * command.
+     */
+    private static @Nullable String overManyElements(String verb) {
+        String stops = ", which stops the server for as long as it runs";
+        return switch (verb) {
+            case "KEYS" -> "SCAN in place of KEYS" + stops;
+            case "SMEMBERS", "SINTER", "SUNION", "SDIFF", "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE" ->
+                "smaller sets, or SSCAN in place of " + verb + " over a large set" + stops;
+            case "HGETALL", "HKEYS", "HVALS" ->
+                "HMGET of the members that are needed, or HSCAN, in place of " + verb + " over a large hash" + stops;
+            case "LRANGE", "LREM", "LINDEX", "LINSERT", "LTRIM" ->
+                "a shorter list, or a shorter range, for " + verb + stops;
+            case "ZRANGE",
+                    "ZREVRANGE",
+                    "ZRANGEBYSCORE",
+                    "ZREVRANGEBYSCORE",
+                    "ZRANGEBYLEX",
+                    "ZUNIONSTORE",
+                    "ZINTERSTORE" -> "a LIMIT, or a smaller sorted set, for " + verb + stops;
+            case "DEL" -> "UNLINK in place of DEL of large values" + stops;
+            case "FLUSHALL", "FLUSHDB" -> verb + " with the option ASYNC" + stops;
+            case "SORT" -> "a sorted set in place of SORT" + stops;
+            case "EVAL", "EVALSHA", "FCALL" -> "a script with less work, or several short ones" + stops;
+            default -> null;
+        };
+    }
+}

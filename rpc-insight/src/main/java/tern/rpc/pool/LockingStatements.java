@@ -1,0 +1,64 @@
+package tern.rpc.pool;
+
+/** Recognizes statements that may lock rows or tables until the end of their transaction. */
+final class LockingStatements {
+
+    /** The words that make a reading statement lock its rows are at its end, for example "for update skip locked". */
+    private static final int END = 40;
+
+    private LockingStatements() {}
+
+    /**
+     * Returns whether the statement may lock something. Every statement of the application runs through this method, so
+     * it must be quick, and it also returns true for some statements that lock nothing.
+     */
+    static boolean mayLock(String statement) {
+        if (statement.isEmpty()) {
+            return false;
+        }
+        return switch (statement.charAt(0)) {
+            case 'u', 'U', 'd', 'D', 'i', 'I', 'm', 'M', 'r', 'R', 'l', 'L', 'a', 'A', 't', 'T' -> true;
+            case 's', 'S', 'w', 'W', '(' -> locksRowsThatItReads(statement);
+            default -> false;
+        };
+    }
+
+    private static boolean locksRowsThatItReads(String statement) {
+        for (int i = Math.max(0, statement.length() - END); i < statement.length(); i++) {
+            char letter = statement.charAt(i);
+            if ((letter == 'f' || letter == 'F') && statement.regionMatches(true, i, "for ", 0, 4)) {
+                return true;
+            }
+            if ((letter == 'l' || letter == 'L') && statement.regionMatches(true, i, "lock in ", 0, 8)) {
+                return true;
+            }
+        }
+        return isOfNamedLock(statement)
+                || statement.contains("updlock")
+                || statement.contains("UPDLOCK")
+                || statement.contains("xlock")
+                || statement.contains("XLOCK");
+    }
+
+    /** Returns whether the statement takes or releases a lock that the application names itself. */
+    private static boolean isOfNamedLock(String statement) {
+        return statement.contains("advisory_")
+                || statement.contains("get_lock")
+                || statement.contains("GET_LOCK")
+                || releases(statement);
+    }
+
+    private static boolean releases(String statement) {
+        return statement.contains("advisory_unlock")
+                || statement.contains("release_lock")
+                || statement.contains("RELEASE_LOCK");
+    }
+
+    /** Returns whether the locks of the transaction end with this statement. */
+    static boolean endsLocks(String statement) {
+        return statement.startsWith("commit")
+                || statement.startsWith("rollback")
+                || (statement.startsWith("select") && releases(statement))
+                || (statement.startsWith("SELECT") && releases(statement));
+    }
+}

@@ -1,0 +1,133 @@
+package tern.rpc.pool;
+
+import java.lang.ref.WeakReference;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+
+/**
+ * The operations that threads run outside of calls, such as the renewal of a token by a scheduled job. If such a job
+ * stops, calls often run its operation themselves. The diagnosis can then name the job. Thread-safe.
+ */
+public final class OutsideOperations {
+
+    private static final int MAX_NAMES = 256;
+    private static final ConcurrentMap<String, Series> KNOWN = new ConcurrentHashMap<>();
+
+    private OutsideOperations() {}
+
+    /** Records that the current thread has run an operation outside of calls. */
+    public static void ran(Phase kind, @Nullable String name) {
+        if (name == null) {
+            return;
+        }
+        String key = kind + " " + name;
+        Series series = KNOWN.get(key);
+        if (series == null) {
+            if (KNOWN.size() >= MAX_NAMES) {
+                return;
+            }
+            series = KNOWN.computeIfAbsent(key, unknown -> new Series());
+        }
+        series.ran(System.nanoTime());
+    }
+
+    /** Returns the executions of an operation outside of calls; null if there were none. */
+    public static @Nullable Series of(Phase kind, String name) {
+        return KNOWN.get(kind + " " + name);
+    }
+
+    /** Forgets all operations. */
+    static void clear() {
+        KNOWN.clear();
+    }
+
+    /** The executions of one operation by threads outside of calls. Thread-safe. */
+    public static final class Series {
+
+        /** The usual pause is known after this many executions. */
+        private static final int MIN_TIMES = 5;
+
+        private static final double WEIGHT = 0.1;
+
+        /** A pause is too long if it is at least this multiple of the usual one. */
+        private static final double LATE = 3;
+
+        /** After this many pauses in succession that seem too long, they are the usual ones. */
+        private static final int MAX_LATE = 20;
+
+        /** Two measuring wrappers may report the same execution. */
+        private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+        private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
+        private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+        // The lock on this object guards the following fields.
+        private int times;
+        private int late;
+        private double usualNanos;
+        private long lastNanos;
+        private long lateNanos; // the last pause that was too long
+        private long lateEndedNanos; // when it ended
+        private WeakReference<Thread> thread = new WeakReference<>(null);
+        private String name = "";
+
+        private Series() {}
+
+        /**
+         * A pause between two executions that is or was too long.
+         *
+         * @param nanos the length of the pause
+         * @param usualNanos the usual length
+         * @param lasts whether the pause has not ended yet
+         * @param threadName the name of the thread that ran the operation last
+         * @param thread this thread; null if it has ended
+         */
+        public record Pause(
+                long nanos,
+                double usualNanos,
+                boolean lasts,
+                String threadName,
+                @Nullable Thread thread) {}
+
+        synchronized void ran(long now) {
+            long pause = now - lastNanos;
+            if (times > 0 && pause < SAME_NANOS) {
+                return;
+            }
+            boolean isLate = isLate(pause);
+            if (isLate && late < MAX_LATE) {
+                late++;
+                lateNanos = pause;
+                lateEndedNanos = now;
+            } else if (times > 0) {
+                late = isLate ? late : 0;
+                usualNanos = times == 1 ? pause : usualNanos + WEIGHT * (pause - usualNanos);
+            }
+            times++;
+            lastNanos = now;
+            thread = new WeakReference<>(Thread.currentThread());
+            name = Thread.currentThread().getName();
+        }
+
+        private boolean isLate(long pause) {
+            return times >= MIN_TIMES && pause >= MIN_LATE_NANOS && pause >= LATE * usualNanos;
+        }
+
+        /**
+         * Returns the present pause if it is too long. Otherwise returns the last pause that was too long and ended
+         * within the last 30 s; null if there is none.
+         */
+        public synchronized @Nullable Pause tooLong(long now) {
+            Thread known = thread.get();
+            Thread alive = known != null && known.isAlive() ? known : null;
+            if (isLate(now - lastNanos)) {
+                return new Pause(now - lastNanos, usualNanos, true, name, alive);
+            }
+            boolean isRecent = lateNanos > 0 && now - lateEndedNanos < KEPT_NANOS;
+            return isRecent ? new Pause(lateNanos, usualNanos, false, name, alive) : null;
+        }
+    }
+}
