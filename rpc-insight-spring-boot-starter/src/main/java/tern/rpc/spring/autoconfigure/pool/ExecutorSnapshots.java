@@ -24,13 +24,16 @@ final class ExecutorSnapshots {
     /** The property of the executor that Boot creates if virtual threads are enabled. */
     private static final String CONCURRENCY_LIMIT = "spring.task.execution.simple.concurrency-limit";
 
+    /** Describes the setting of an executor that has no properties. */
+    private static final String CORE = "core size (setCorePoolSize)";
+
     private static final long NO_RECORD = -1;
 
     private ExecutorSnapshots() {}
 
     static PoolSnapshot of(String name, ThreadPoolTaskExecutor executor, TaskTimes times, SettingOrigins origins) {
         return times.into(builder(name, executor.getThreadPoolExecutor()))
-                .settings(name.equals(BOOTS) ? settings(executor, origins) : List.of())
+                .settings(name.equals(BOOTS) ? settings(executor, origins) : core(executor.getThreadPoolExecutor()))
                 .build();
     }
 
@@ -54,8 +57,22 @@ final class ExecutorSnapshots {
         PoolSnapshot.Builder snapshot = builder(name, pool);
         return times == null
                 ? snapshot.counts(pool.getCompletedTaskCount() + pool.getActiveCount(), NO_RECORD)
+                        .settings(core(pool))
                         .build()
-                : times.into(snapshot).build();
+                : times.into(snapshot).settings(core(pool)).build();
+    }
+
+    /**
+     * Returns the core size of an executor that the application creates, if it limits the number of threads: the
+     * executor has more threads only while its queue is full. Returns an empty list otherwise.
+     */
+    private static List<PoolSetting> core(ThreadPoolExecutor pool) {
+        int core = pool.getCorePoolSize();
+        int most = Math.min(BusinessPools.MAX_THREADS, pool.getMaximumPoolSize());
+        return core >= most || pool.getQueue().remainingCapacity() == 0
+                ? List.of()
+                : List.of(new PoolSetting(CORE, Integer.toString(core), Source.USER, Use.MAX)
+                        .accepting(new Range(1, most)));
     }
 
     private static PoolSnapshot.Builder builder(String name, ThreadPoolExecutor pool) {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.SqlStates;
 
 /**
  * Creates the names of statements and commands that failed, such as {@code update stock (failed 40001)}. The diagnosis
@@ -46,10 +47,11 @@ final class FailedName {
         if (statement == null || isTimeOut(failure)) {
             return statement;
         }
-        if (state == null || !STATE.matcher(state).matches()) {
+        String known = SqlStates.of(state, failure.getMessage());
+        if (!known.equals(SqlStates.CONFLICT) && !STATE.matcher(known).matches()) {
             return statement + " (failed)";
         }
-        return EXPECTED_STATES.contains(state.substring(0, 2)) ? statement : statement + " (failed " + state + ")";
+        return EXPECTED_STATES.contains(known.substring(0, 2)) ? statement : statement + " (failed " + known + ")";
     }
 
     /** Returns the name of a command that ended with an exception. A command that timed out keeps its name. */

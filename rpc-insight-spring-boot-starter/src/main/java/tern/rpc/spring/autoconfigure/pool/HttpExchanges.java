@@ -6,9 +6,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hc.client5.http.classic.ExecChain;
 import org.apache.hc.core5.http.ClassicHttpRequest;
 import org.apache.hc.core5.http.ClassicHttpResponse;
+import org.apache.hc.core5.http.Header;
 import org.apache.hc.core5.http.HttpException;
+import org.apache.hc.core5.http.HttpHeaders;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 
 /**
  * Measures one client's exchanges. The wait for a connection and the exchange on the connection are measured
@@ -69,12 +72,13 @@ final class HttpExchanges {
             wait.over = true;
         }
         CallLedger ledger = CallLedger.current();
-        String name =
-                HttpName.of(request.getMethod(), scope.route.getTargetHost().toHostString(), request.getPath());
+        String host = scope.route.getTargetHost().toHostString();
+        String name = HttpName.of(request.getMethod(), host, request.getPath());
         Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             ClassicHttpResponse response = chain.proceed(request, scope);
-            name = HttpName.of(name, response.getCode());
+            Header location = response.getFirstHeader(HttpHeaders.LOCATION);
+            name = HttpName.of(name, response.getCode(), location == null ? null : location.getValue(), host);
             return response;
         } catch (IOException | HttpException | RuntimeException e) {
             name = HttpName.of(name, e);
@@ -84,6 +88,9 @@ final class HttpExchanges {
                 borrowings.returned(takenAt);
             }
             ledger.leave(outer, name);
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.HTTP, name);
+            }
         }
     }
 

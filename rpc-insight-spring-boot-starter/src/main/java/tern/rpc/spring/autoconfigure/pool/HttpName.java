@@ -2,6 +2,8 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.io.InterruptedIOException;
 import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -11,13 +13,14 @@ final class HttpName {
 
     private static final Pattern FIRST = Pattern.compile("^(/[a-z][a-z_-]{0,31})(?:[/?]|$)");
 
+    /** The statuses with which a peer sends its client to another address. */
+    private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
+
     private HttpName() {}
 
     /** Returns the name of an exchange with this address. The name contains the default port if the address has none. */
     static String of(String method, URI address) {
-        int port =
-                address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;
-        return of(method, address.getHost() + ":" + port, address.getRawPath());
+        return of(method, host(address), address.getRawPath());
     }
 
     /**
@@ -35,6 +38,43 @@ final class HttpName {
      */
     static String of(String name, int status) {
         return status >= 500 || status == 429 ? name + " (" + status + ")" : name;
+    }
+
+    /**
+     * Like {@link #of(String, int)}. The name of an exchange that was answered with a redirect also contains the address
+     * in the answer, as in {@code GET stock:8080 (redirect to stock-2:8080)}.
+     *
+     * @param location the address in the answer; null if there is none
+     * @param host the host and port of the exchange itself, for addresses without a host
+     */
+    static String of(String name, int status, @Nullable String location, String host) {
+        if (location == null || !REDIRECTS.contains(status)) {
+            return of(name, status);
+        }
+        try {
+            URI address = new URI(location);
+            return name + " (redirect to " + (address.getHost() == null ? host : host(address)) + ")";
+        } catch (URISyntaxException e) {
+            return name + " (redirect to " + host + ")";
+        }
+    }
+
+    /**
+     * Returns the name of an exchange in which the client itself followed redirects.
+     *
+     * @param times the number of redirects
+     */
+    static String redirected(String name, int status, int times, URI last) {
+        return times == 0 || status >= 400
+                ? of(name, status)
+                : name + (times == 1 ? " (redirect to " : " (" + times + " redirects to ") + host(last) + ")";
+    }
+
+    /** Returns the host and port of an address. The port is the default one if the address has none. */
+    static String host(URI address) {
+        int port =
+                address.getPort() >= 0 ? address.getPort() : "https".equalsIgnoreCase(address.getScheme()) ? 443 : 80;
+        return address.getHost() + ":" + port;
     }
 
     /**

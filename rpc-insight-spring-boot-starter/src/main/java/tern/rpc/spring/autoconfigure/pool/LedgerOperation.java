@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 
 /**
  * Records a statement in the ledger of the call that the current thread serves. If the thread serves no call, the
@@ -31,6 +32,9 @@ final class LedgerOperation {
             throw e;
         } finally {
             ledger.leave(outer, name);
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.SQL, name);
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -159,6 +160,9 @@ final class WatchedConnection implements InvocationHandler {
         } finally {
             holder.ends();
             ledger.leave(outer, name);
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.SQL, name);
+            }
         }
     }
 

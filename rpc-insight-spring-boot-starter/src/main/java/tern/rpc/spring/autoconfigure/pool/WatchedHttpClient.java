@@ -22,14 +22,47 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 
 /** A JDK HTTP client that records its exchanges in the ledgers of the calls that make them. Thread-safe. */
 final class WatchedHttpClient extends HttpClient {
+
+    /** The exchange that the current thread makes through RestClient or RestTemplate; null if it makes none. */
+    private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
 
     private final HttpClient client;
 
     WatchedHttpClient(HttpClient client) {
         this.client = client;
+    }
+
+    /**
+     * An exchange that RestClient or RestTemplate makes with this client. They hide the redirects that the client follows.
+     * Used only by the thread that makes the exchange.
+     */
+    static final class Outer implements AutoCloseable {
+        private @Nullable CompletableFuture<? extends HttpResponse<?>> answer;
+
+        /** Begins an exchange of the current thread. */
+        static Outer begin() {
+            Outer outer = new Outer();
+            OUTER.set(outer);
+            return outer;
+        }
+
+        /** Returns the name of the exchange with the redirects that the client has followed; null if there were none. */
+        @Nullable
+        String redirected(String name) {
+            CompletableFuture<? extends HttpResponse<?>> known = answer;
+            boolean isAnswered = known != null && known.isDone() && !known.isCompletedExceptionally();
+            HttpResponse<?> response = isAnswered ? known.join() : null;
+            return response != null && redirects(response) > 0 ? name(name, response) : null;
+        }
+
+        @Override
+        public void close() {
+            OUTER.remove();
+        }
     }
 
     @Override
@@ -38,31 +71,66 @@ final class WatchedHttpClient extends HttpClient {
         CallLedger ledger = CallLedger.current();
         // RestClient has already recorded this exchange
         if (ledger.phase() == Phase.HTTP) {
-            return client.send(request, handler);
+            HttpResponse<T> response = client.send(request, handler);
+            expected(CompletableFuture.completedFuture(response));
+            return response;
         }
         String name = HttpName.of(request.method(), request.uri());
         Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             HttpResponse<T> response = client.send(request, handler);
-            name = HttpName.of(name, response.statusCode());
+            name = name(name, response);
             return response;
         } catch (IOException | InterruptedException | RuntimeException e) {
             name = HttpName.of(name, e);
             throw e;
         } finally {
             ledger.leave(outer, name);
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.HTTP, name);
+            }
         }
+    }
+
+    private static <T> CompletableFuture<HttpResponse<T>> expected(CompletableFuture<HttpResponse<T>> answer) {
+        Outer outer = OUTER.get();
+        if (outer != null) {
+            outer.answer = answer;
+        }
+        return answer;
+    }
+
+    private static int redirects(HttpResponse<?> response) {
+        int redirects = 0;
+        Optional<? extends HttpResponse<?>> previous = response.previousResponse();
+        for (; previous.isPresent(); previous = previous.get().previousResponse()) {
+            int status = previous.get().statusCode();
+            redirects += status >= 300 && status < 400 ? 1 : 0; // the others asked for a login
+        }
+        return redirects;
+    }
+
+    /** Returns the name of an exchange after its end. This client follows redirects within one exchange. */
+    private static String name(String name, HttpResponse<?> response) {
+        int redirects = redirects(response);
+        return redirects > 0
+                ? HttpName.redirected(name, response.statusCode(), redirects, response.uri())
+                : HttpName.of(
+                        name,
+                        response.statusCode(),
+                        response.headers().firstValue("Location").orElse(null),
+                        HttpName.host(response.uri()));
     }
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(HttpRequest request, BodyHandler<T> handler) {
-        return counted(request, client.sendAsync(request, handler));
+        return counted(request, expected(client.sendAsync(request, handler)));
     }
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(
             HttpRequest request, BodyHandler<T> handler, @Nullable PushPromiseHandler<T> pushes) {
-        return counted(request, client.sendAsync(request, handler, pushes));
+        return counted(request, expected(client.sendAsync(request, handler, pushes)));
     }
 
     private static <T> CompletableFuture<T> counted(HttpRequest request, CompletableFuture<T> answer) {
@@ -73,9 +141,9 @@ final class WatchedHttpClient extends HttpClient {
             answer.whenComplete((response, failure) -> operation.end(
                     failure != null
                             ? HttpName.of(name, failure)
-                            : response instanceof HttpResponse<?> answered
-                                    ? HttpName.of(name, answered.statusCode())
-                                    : name));
+                            : response instanceof HttpResponse<?> answered ? name(name, answered) : name));
+        } else if (!ledger.isOpen() && OUTER.get() == null) {
+            OutsideOperations.ran(Phase.HTTP, HttpName.of(request.method(), request.uri()));
         }
         return answer;
     }

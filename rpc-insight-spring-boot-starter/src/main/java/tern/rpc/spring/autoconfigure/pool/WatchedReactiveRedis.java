@@ -6,7 +6,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.ReactiveRedisConnection;
 import org.springframework.util.ClassUtils;
@@ -15,6 +17,7 @@ import reactor.core.publisher.Mono;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -31,6 +34,9 @@ final class WatchedReactiveRedis implements InvocationHandler {
     private static final Set<String> NO_COMMANDS = Set.of("close", "closeLater", "pubSubCommands");
 
     private static final int MAX_KEY_BYTES = 256;
+
+    /** The commands whose name contains this word read the elements in many small replies. */
+    private static final String SCAN = "SCAN";
 
     private final StoreNames.Store store;
     private final Object target; // the connection itself, or an object with a group of its commands
@@ -70,7 +76,7 @@ final class WatchedReactiveRedis implements InvocationHandler {
         if (name.endsWith("ommands") && method.getParameterCount() == 0) {
             return proxy(store, result);
         }
-        String command = store.operation(KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
+        String command = KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments));
         if (result instanceof Mono<?> mono) {
             return Mono.deferContextual(context -> measured(mono, ReactiveLedger.of(context), command));
         }
@@ -79,29 +85,51 @@ final class WatchedReactiveRedis implements InvocationHandler {
                 : result;
     }
 
-    private <T> Mono<T> measured(Mono<T> result, CallLedger ledger, @Nullable String command) {
+    private <T> Mono<T> measured(Mono<T> result, CallLedger ledger, String command) {
         if (!ledger.isOpen()) {
             return result;
         }
-        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> command);
-        return result.doOnSuccess(value -> answered(operation, command))
-                .doOnError(failure -> operation.end(FailedName.ofCommand(command, failure)))
+        String name = store.operation(command);
+        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> name);
+        return result.doOnSuccess(value -> answered(
+                        operation,
+                        value instanceof ByteBuffer buffer
+                                ? LargeReplies.name(command, buffer.remaining())
+                                : LargeReplies.nameFor(command, value)))
+                .doOnError(failure -> operation.end(FailedName.ofCommand(name, failure)))
                 .doOnCancel(operation::end);
     }
 
-    private <T> Flux<T> measured(Flux<T> result, CallLedger ledger, @Nullable String command) {
+    private <T> Flux<T> measured(Flux<T> result, CallLedger ledger, String command) {
         if (!ledger.isOpen()) {
             return result;
         }
-        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> command);
-        return result.doOnComplete(() -> answered(operation, command))
-                .doOnError(failure -> operation.end(FailedName.ofCommand(command, failure)))
+        String name = store.operation(command);
+        AsyncOperation operation = ledger.begin(Phase.REDIS, () -> name);
+        AtomicLong elements = new AtomicLong();
+        AtomicLong bytes = new AtomicLong();
+        boolean isOneReply = !command.contains(SCAN);
+        return result.doOnNext(value -> {
+                    elements.incrementAndGet();
+                    bytes.addAndGet(bytes(value));
+                })
+                .doOnComplete(() -> answered(
+                        operation, isOneReply ? LargeReplies.nameFor(command, bytes.get(), elements.get()) : command))
+                .doOnError(failure -> operation.end(FailedName.ofCommand(name, failure)))
                 .doOnCancel(operation::end);
     }
 
-    private void answered(AsyncOperation operation, @Nullable String command) {
+    private void answered(AsyncOperation operation, String command) {
         store.answered();
-        operation.end(command);
+        operation.end(store.operation(command));
+    }
+
+    /** Returns the size of an element of a reply, as far as it is known. */
+    private static long bytes(@Nullable Object value) {
+        if (value instanceof ByteBuffer buffer) {
+            return buffer.remaining();
+        }
+        return value instanceof Map.Entry<?, ?> entry ? bytes(entry.getKey()) + bytes(entry.getValue()) : 0;
     }
 
     private static byte @Nullable [] firstKey(@Nullable Object @Nullable [] arguments) {

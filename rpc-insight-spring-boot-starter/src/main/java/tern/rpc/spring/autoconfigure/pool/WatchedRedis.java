@@ -12,6 +12,7 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LargeReplies;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -35,9 +36,6 @@ final class WatchedRedis implements InvocationHandler {
             "pSubscribe",
             "multi",
             "toString");
-
-    /** The name of a command is marked if its reply has at least this many bytes. */
-    private static final int LARGE = 1 << 20;
 
     private final StoreNames.Store store;
     private final RedisConnection connection;
@@ -89,15 +87,17 @@ final class WatchedRedis implements InvocationHandler {
         try {
             Object result = call(method, arguments);
             store.answered();
-            if (result instanceof byte[] value && value.length >= LARGE) {
-                command = store.operation(LargeReplies.name(plain, value.length));
-            }
+            String marked = LargeReplies.nameFor(plain, result);
+            command = marked.equals(plain) ? command : store.operation(marked);
             return result;
         } catch (Exception e) {
             failure = e;
             throw e;
         } finally {
             ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.REDIS, command);
+            }
         }
     }
 

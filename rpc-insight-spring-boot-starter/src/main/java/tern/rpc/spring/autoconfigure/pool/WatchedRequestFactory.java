@@ -4,8 +4,11 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.reflect.Field;
 import java.net.URI;
+import java.net.http.HttpClient;
 import java.util.Map;
+import org.springframework.core.NativeDetector;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatusCode;
@@ -13,8 +16,11 @@ import org.springframework.http.StreamingHttpOutputMessage;
 import org.springframework.http.client.ClientHttpRequest;
 import org.springframework.http.client.ClientHttpRequestFactory;
 import org.springframework.http.client.ClientHttpResponse;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
+import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 
 /**
  * Records the exchanges that RestClient and RestTemplate make through any HTTP client, including the time to read the
@@ -29,7 +35,26 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
     }
 
     static ClientHttpRequestFactory of(ClientHttpRequestFactory factory) {
-        return factory instanceof WatchedRequestFactory ? factory : new WatchedRequestFactory(factory);
+        if (factory instanceof WatchedRequestFactory) {
+            return factory;
+        }
+        if (factory instanceof JdkClientHttpRequestFactory) {
+            watchClient(factory);
+        }
+        return new WatchedRequestFactory(factory);
+    }
+
+    /** Replaces the JDK's client in a factory, because only the client knows which redirects it has followed. */
+    private static void watchClient(ClientHttpRequestFactory factory) {
+        Field field = ReflectionUtils.findField(JdkClientHttpRequestFactory.class, "httpClient", HttpClient.class);
+        if (field == null || NativeDetector.inNativeImage()) {
+            return;
+        }
+        ReflectionUtils.makeAccessible(field);
+        if (ReflectionUtils.getField(field, factory) instanceof HttpClient client
+                && !(client instanceof WatchedHttpClient)) {
+            ReflectionUtils.setField(field, factory, new WatchedHttpClient(client));
+        }
     }
 
     @Override
@@ -54,9 +79,16 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             CallLedger ledger = CallLedger.current();
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
             Phase outer = ledger.turnTo(Phase.HTTP, name);
-            try {
+            try (WatchedHttpClient.Outer exchange = WatchedHttpClient.Outer.begin()) {
                 ClientHttpResponse response = request.execute();
-                name = HttpName.of(name, response.getStatusCode().value());
+                String redirected = exchange.redirected(name);
+                name = redirected != null
+                        ? redirected
+                        : HttpName.of(
+                                name,
+                                response.getStatusCode().value(),
+                                response.getHeaders().getFirst(HttpHeaders.LOCATION),
+                                HttpName.host(getURI()));
                 return new Response(response, name);
             } catch (IOException | RuntimeException e) {
                 name = HttpName.of(name, e);
@@ -67,6 +99,9 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
                     ledger.leave(outer, name);
                 } else {
                     ledger.returnTo(outer, name);
+                }
+                if (!ledger.isOpen()) {
+                    OutsideOperations.ran(Phase.HTTP, name);
                 }
             }
         }

@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,6 +31,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
 
 /** Checks that an application's executors are measured and behave as before. */
 @Timeout(120)
@@ -147,6 +149,42 @@ class ExecutorWatchTest {
             assertThat(pool.settings())
                     .extracting(setting -> setting.property())
                     .contains("spring.task.execution.pool.core-size");
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class GrowingExecutors {
+
+        @Bean
+        ThreadPoolExecutor growing() {
+            return new ThreadPoolExecutor(1, 6, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(300));
+        }
+
+        @Bean
+        ThreadPoolExecutor direct() {
+            return new ThreadPoolExecutor(1, 6, 1, TimeUnit.SECONDS, new SynchronousQueue<>());
+        }
+
+        @Bean
+        ThreadPoolTaskExecutor springs() {
+            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+            executor.setCorePoolSize(2);
+            return executor;
+        }
+    }
+
+    @Test
+    void coreSizeIsASettingOfAnExecutorWhoseQueueKeepsItFromGrowing() {
+        application.withUserConfiguration(GrowingExecutors.class).run(there -> {
+            PoolSetting growing = Calls.pool(there, "growing").settings().get(0);
+
+            assertThat(growing.property()).isEqualTo("core size (setCorePoolSize)");
+            assertThat(growing.value()).isEqualTo("1");
+            assertThat(growing.accepted().most()).isEqualTo(6);
+            assertThat(Calls.pool(there, "growing").max()).isOne();
+            assertThat(Calls.pool(there, "springs").settings()).hasSize(1);
+            assertThat(Calls.pool(there, "direct").settings()).isEmpty();
+            assertThat(Calls.pool(there, "direct").max()).isEqualTo(6);
         });
     }
 

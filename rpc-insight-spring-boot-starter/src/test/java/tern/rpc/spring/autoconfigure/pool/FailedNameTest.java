@@ -23,6 +23,18 @@ class FailedNameTest {
                 .isEqualTo(name);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "40001, could not serialize access due to concurrent update, update stock (failed CONFLICT)",
+        "40001, Deadlock found when trying to get lock; try restarting transaction, update stock (failed 40001)",
+        "S0005, Snapshot isolation transaction aborted due to update conflict, update stock (failed CONFLICT)",
+        "HY000, Record has changed since last read in table 'stock', update stock (failed CONFLICT)"
+    })
+    void conflictOfTransactionsIsNotADeadlock(String state, String message, String name) {
+        assertThat(FailedName.ofStatement("update stock", new SQLException(message, state)))
+                .isEqualTo(name);
+    }
+
     @Test
     void statementThatTimedOutDidNotFail() {
         assertThat(FailedName.ofStatement("update stock", new SQLTimeoutException("canceled")))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -118,6 +119,45 @@ class ReactiveRedisTest {
     void commandThatTimesOutKeepsItsName() {
         assertThat(nameAfter(new QueryTimeoutException("Redis command timed out")))
                 .isEqualTo("GET user:*");
+    }
+
+    @Test
+    void largeValueIsPartOfTheName() {
+        connection(Map.of("get", Mono.fromSupplier(() -> {
+                    pass(20);
+                    return ByteBuffer.allocate(2 << 20);
+                })))
+                .stringCommands()
+                .get(key("plan:42"))
+                .contextWrite(context -> ReactiveLedger.put(context, ledger))
+                .subscribe();
+
+        assertThat(only().name()).isEqualTo("GET plan:* [over 1 MB]");
+    }
+
+    @Test
+    void manyElementsArePartOfTheName() {
+        connection(Map.of("keys", Mono.fromSupplier(() -> {
+                    pass(20);
+                    return Collections.nCopies(10_000, key("a"));
+                })))
+                .keyCommands()
+                .keys(key("a*"))
+                .contextWrite(context -> ReactiveLedger.put(context, ledger))
+                .subscribe();
+
+        assertThat(only().name()).isEqualTo("KEYS a* [over 10000 elements]");
+    }
+
+    @Test
+    void manyElementsOfAScanComeInManySmallReplies() {
+        connection(Map.of("scan", Flux.range(0, 10_000).map(number -> key("a")).doOnComplete(() -> pass(20))))
+                .keyCommands()
+                .scan()
+                .contextWrite(context -> ReactiveLedger.put(context, ledger))
+                .subscribe();
+
+        assertThat(only().name()).isEqualTo("SCAN");
     }
 
     @Test
