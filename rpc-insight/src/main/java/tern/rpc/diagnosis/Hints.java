@@ -272,6 +272,11 @@ final class Hints {
                 : "";
     }
 
+    /** Returns whether this method waits until another thread gives a signal. */
+    static boolean isSignal(@Nullable String called) {
+        return called != null && SIGNALS.matcher(called).matches();
+    }
+
     /** Returns the advice for code that waits for another thread in this method; an empty string if there is none. */
     static String result(@Nullable String called) {
         if (called == null) {
@@ -282,9 +287,10 @@ final class Hints {
                     + " block, also where code fails, and use it for less time; else more threads for what fills the"
                     + " queue";
         }
-        if (SIGNALS.matcher(called).matches()) {
-            return "give this signal in a finally block, also where code fails, and wait for it with a timeout: no thread"
-                    + " was found that works for it";
+        if (isSignal(called)) {
+            return "give this signal in a finally block, also where code fails, wake all threads that wait for it"
+                    + " (notifyAll, signalAll), and wait for it with a timeout: no thread was found that works for it most"
+                    + " of the time";
         }
         if (LibraryWork.FILLS.matcher(called).find()) {
             return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"

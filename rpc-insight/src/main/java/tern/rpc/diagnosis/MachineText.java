@@ -23,6 +23,9 @@ final class MachineText {
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
+    /** The beginning of the names of the threads of the diagnosis, which work more while calls are late. */
+    private static final String DIAGNOSIS = "rpc-diagnosis";
+
     /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
@@ -304,6 +307,7 @@ final class MachineText {
     /** Returns the threads that allocate the most memory; null if no threads allocate much. */
     private Machine.@Nullable Burner mostAllocating() {
         return evidence.machine().burners().stream()
+                .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
                 .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
                 .filter(most -> most.allocatedPerSecond() >= MIN_ALLOCATION)
                 .orElse(null);

@@ -49,7 +49,8 @@ final class MissedJobs {
                         : "");
     }
 
-    private static @Nullable String place(@Nullable Thread thread) {
+    /** Returns the line of the application that the thread runs; null if there is none. */
+    static @Nullable String place(@Nullable Thread thread) {
         StackTraceElement frame = thread == null ? null : ApplicationCode.first(thread.getStackTrace());
         return frame == null ? null : ApplicationCode.shown(frame);
     }

@@ -10,6 +10,8 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.LargeReplies;
+import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
 
 /** Describes causes in Redis. */
 final class RedisText {
@@ -110,6 +112,11 @@ final class RedisText {
             facts.add(counts.figures(part));
             return new Told("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
         }
+        OutsideOperations.Recent blocking = isBlocking(part.name()) ? null : blockingOutside(part);
+        if (blocking != null) {
+            return new Told(
+                    "BLOCKING REDIS COMMAND", blocking.name(), Change.of(Where.CODE, ownConnection(blocking)), facts);
+        }
         String server = OperationNames.storeOfAll(part);
         if (server != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
@@ -132,6 +139,30 @@ final class RedisText {
                         Where.CODE,
                         fewer(name) + StoreText.at(place) + ": " + name + orElse(name) + "; no pool size helps"),
                 facts);
+    }
+
+    /**
+     * Returns a blocking command that a thread outside of calls runs on the same server; null if there is none. Without
+     * a pool, the clients of an application share one connection, so the commands of calls wait behind it.
+     */
+    private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
+        boolean isShared = evidence.pools().stream().noneMatch(pool -> pool.now().kind() == PoolKind.REDIS);
+        String store = OperationNames.store(part.name());
+        return isShared
+                ? OutsideOperations.recent(
+                        Phase.REDIS,
+                        name -> isBlocking(name)
+                                && (store.isEmpty() || OperationNames.store(name).equals(store)),
+                        System.nanoTime())
+                : null;
+    }
+
+    private static String ownConnection(OutsideOperations.Recent blocking) {
+        String place = MissedJobs.place(blocking.thread());
+        return "a connection of its own for the blocking command " + blocking.name() + ", which thread "
+                + blocking.threadName() + " runs" + (place == null ? "" : " in " + place)
+                + ": the commands of calls wait behind it on the shared connection (a second connection factory, or"
+                + " setShareNativeConnection(false) for this one); no timeout or pool size helps";
     }
 
     /**

@@ -22,6 +22,9 @@ final class ResultRules {
      */
     private static final double NOTABLE = 0.1;
 
+    /** Threads work most of the time if on average at least this number of them is busy. */
+    private static final double MOSTLY = 0.5;
+
     /** The queue of an executor is much longer than usual if it is at least this multiple of its usual length. */
     private static final double MUCH_LONGER = 10;
 
@@ -60,6 +63,9 @@ final class ResultRules {
                 }
                 continue;
             }
+            if (isIdle(executor) && Hints.isSignal(excess.samples.calledIn(part))) {
+                continue;
+            }
             PoolVerdict pool = poolOf(name);
             Part waiting = executor.waiting();
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
@@ -85,6 +91,14 @@ final class ResultRules {
                 passOnToTasks(part, name, executor);
             }
         }
+    }
+
+    /**
+     * Returns whether none of these threads works most of the time. Their work then does not explain why calls always
+     * wait for a signal from them: the signal is lost or comes late.
+     */
+    private static boolean isIdle(TaskSamples threads) {
+        return threads.looks >= TaskSamples.MIN_BUSY && threads.busyThreads() < MOSTLY;
     }
 
     /**

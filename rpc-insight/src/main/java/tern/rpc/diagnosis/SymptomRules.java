@@ -330,17 +330,24 @@ final class SymptomRules {
     }
 
     /**
-     * If code polls, which means that it repeats an operation and sleeps in between, attributes the operation's time to
-     * the sleeps.
+     * Attributes the attempts of operations that calls repeat to the pauses between them. This applies to polling loops,
+     * and to operations that fail and are tried again.
      */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
-            if (polled != null) {
-                Part attempts = Account.part(polled.phase(), polled.name());
-                leaves.pour(attempts, leaves.only(part::equals), "calls repeat " + polled.name());
+            Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
+            if (failed != null) {
+                passOnTo(part, failed.phase(), failed.name());
+                passOnTo(part, failed.phase(), OperationNames.withoutStatus(failed.name()));
+            } else if (polled != null) {
+                passOnTo(part, polled.phase(), polled.name());
             }
         }
+    }
+
+    private void passOnTo(Part pauses, Phase phase, String operation) {
+        leaves.pour(Account.part(phase, operation), leaves.only(pauses::equals), "calls repeat " + operation);
     }
 
     /**

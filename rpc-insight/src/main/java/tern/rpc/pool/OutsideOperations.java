@@ -1,9 +1,11 @@
 package tern.rpc.pool;
 
 import java.lang.ref.WeakReference;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
@@ -18,20 +20,60 @@ public final class OutsideOperations {
 
     private OutsideOperations() {}
 
+    /**
+     * An operation that a thread outside of calls runs, or ran a short time ago.
+     *
+     * @param name the name of the operation
+     * @param threadName the name of the thread that ran it last
+     * @param thread this thread; null if it has ended
+     */
+    public record Recent(String name, String threadName, @Nullable Thread thread) {}
+
+    /**
+     * Records that the current thread begins an operation outside of calls. The thread must call {@link #ran} with the
+     * same name at its end.
+     */
+    public static void begins(Phase kind, String name) {
+        Series series = series(kind, name);
+        if (series != null) {
+            series.begins();
+        }
+    }
+
     /** Records that the current thread has run an operation outside of calls. */
     public static void ran(Phase kind, @Nullable String name) {
-        if (name == null) {
-            return;
+        Series series = name == null ? null : series(kind, name);
+        if (series != null) {
+            series.ran(System.nanoTime());
         }
+    }
+
+    /** Returns the executions of an operation; null if there are already too many names. */
+    private static @Nullable Series series(Phase kind, String name) {
         String key = kind + " " + name;
         Series series = KNOWN.get(key);
-        if (series == null) {
-            if (KNOWN.size() >= MAX_NAMES) {
-                return;
-            }
-            series = KNOWN.computeIfAbsent(key, unknown -> new Series());
+        if (series != null) {
+            return series;
         }
-        series.ran(System.nanoTime());
+        return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series());
+    }
+
+    /**
+     * Returns an operation of this kind that runs, or ended within the last 10 s; null if there is none.
+     *
+     * @param isWanted selects operations by their names
+     */
+    public static @Nullable Recent recent(Phase kind, Predicate<String> isWanted, long now) {
+        String prefix = kind + " ";
+        for (Map.Entry<String, Series> entry : KNOWN.entrySet()) {
+            String name = entry.getKey().startsWith(prefix)
+                    ? entry.getKey().substring(prefix.length())
+                    : "";
+            if (!name.isEmpty() && isWanted.test(name) && entry.getValue().isRecent(now)) {
+                return entry.getValue().recent(name);
+            }
+        }
+        return null;
     }
 
     /** Returns the executions of an operation outside of calls; null if there were none. */
@@ -40,7 +82,7 @@ public final class OutsideOperations {
     }
 
     /** Forgets all operations. */
-    static void clear() {
+    public static void clear() {
         KNOWN.clear();
     }
 
@@ -63,8 +105,10 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
+        private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
         // The lock on this object guards the following fields.
+        private int running;
         private int times;
         private int late;
         private double usualNanos;
@@ -92,7 +136,23 @@ public final class OutsideOperations {
                 String threadName,
                 @Nullable Thread thread) {}
 
+        synchronized void begins() {
+            running++;
+            thread = new WeakReference<>(Thread.currentThread());
+            name = Thread.currentThread().getName();
+        }
+
+        private synchronized boolean isRecent(long now) {
+            return running > 0 || (times > 0 && now - lastNanos < RECENT_NANOS);
+        }
+
+        private synchronized Recent recent(String operation) {
+            Thread known = thread.get();
+            return new Recent(operation, name, known != null && known.isAlive() ? known : null);
+        }
+
         synchronized void ran(long now) {
+            running = Math.max(0, running - 1);
             long pause = now - lastNanos;
             if (times > 0 && pause < SAME_NANOS) {
                 return;

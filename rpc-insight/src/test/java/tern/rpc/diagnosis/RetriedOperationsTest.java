@@ -45,6 +45,25 @@ class RetriedOperationsTest {
     }
 
     @Test
+    void attemptsAndThePausesBetweenThemAreOneCause() throws Exception {
+        WaitingCalls calls = new WaitingCalls(shop).after(ledger -> {
+            ledger.add(Phase.HTTP, 150_000_000, "GET stock:80 (503)");
+            ledger.add(Phase.HTTP, 150_000_000, "GET stock:80");
+        });
+        try {
+            calls.firstCause(Tickets::pause, USUAL);
+
+            assertThat(shop.diagnosis().causes())
+                    .extracting(DiagnosisText::title)
+                    .contains("PEER FAILS: GET stock:80 (503)")
+                    .doesNotContain("SLOW HTTP PEER: GET stock:80");
+        } finally {
+            calls.interrupt();
+            calls.join();
+        }
+    }
+
+    @Test
     void methodsOfOneProviderThatFailWithTheSameStatusAreOneCause() {
         Throwable refused = tern.rpc.RpcException.refusal(
                 tern.rpc.StatusCode.RESOURCE_EXHAUSTED, "no worker was free", tern.rpc.RpcException.Executed.NO);

@@ -82,6 +82,10 @@ final class WatchedRedis implements InvocationHandler {
         CallLedger ledger = CallLedger.current();
         String plain = KeyPattern.of(command(name, arguments).toUpperCase(Locale.ROOT), firstKey(arguments));
         String command = store.operation(plain);
+        String begun = command;
+        if (!ledger.isOpen()) {
+            OutsideOperations.begins(Phase.REDIS, begun);
+        }
         Phase outer = ledger.enter(Phase.REDIS, command);
         Throwable failure = null;
         try {
@@ -96,7 +100,7 @@ final class WatchedRedis implements InvocationHandler {
         } finally {
             ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.REDIS, command);
+                OutsideOperations.ran(Phase.REDIS, begun);
             }
         }
     }
