@@ -8,9 +8,10 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Recognizes calls that run the items of their parallel streams themselves, because other tasks block the threads of
- * the common pool. The call's thread then runs the items one after another, although threads of the pool should run
- * them in parallel. Without this class, the cause would be the number or the duration of the items' operations.
+ * Recognizes calls that need the common pool while blocking tasks occupy its threads. Calls may run the items of their
+ * parallel streams themselves, one after another, although threads of the pool should run them in parallel. Answers of
+ * the JDK's HTTP client may wait until a thread of the pool passes them on. Without this class, the cause would be the
+ * number or the duration of operations, or a slow peer.
  */
 final class ForkedWork {
 
@@ -40,16 +41,54 @@ final class ForkedWork {
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
         PoolVerdict pool = pools.get(ExecutorNames.COMMON_POOL);
-        if (tasks == null || pool == null || !isBlocked(pool, tasks) || !callsRunItems(tasks)) {
+        if (tasks == null || pool == null || !isBlocked(pool, tasks)) {
             return;
         }
         Times full = new Times();
         full.add(new Part(Kind.POOL, pool.name()), 1);
+        boolean runItems = callsRunItems(tasks);
+        boolean awaitAnswers = answersAwaitPool();
         for (Part part : leaves.longestFirst()) {
-            if (WORK.contains(part.kind())) {
+            if (runItems && WORK.contains(part.kind())) {
                 leaves.pour(part, full, "calls run the items of a parallel stream themselves");
+            } else if (awaitAnswers && part.kind() == Kind.HTTP) {
+                leaves.pour(part, full, "answers of HTTP exchanges wait for a thread of the common pool");
             }
         }
+    }
+
+    /**
+     * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
+     * methods of the JDK's HTTP client complete their futures there, and Spring's request factory for this client waits
+     * for such a future.
+     */
+    static boolean awaitsCommonPool(ThreadLook thread) {
+        boolean awaitsFuture = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
+            if (type.startsWith("jdk.internal.net.http.")) {
+                return false; // HttpClient.send, whose future a thread of the client completes
+            }
+            if (type.endsWith(".JdkClientHttpRequest")) {
+                return awaitsFuture;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether most samples of HTTP exchanges found the calls waiting for a thread of the common pool. */
+    private boolean answersAwaitPool() {
+        int looks = 0;
+        int waits = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null) {
+                looks += samples.httpLooks;
+                waits += samples.httpCommonPool;
+            }
+        }
+        return waits >= MIN_CALLS && 2 * waits >= looks;
     }
 
     /**

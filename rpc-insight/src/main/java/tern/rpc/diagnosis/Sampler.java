@@ -63,6 +63,7 @@ final class Sampler {
         int rowLooks; // the number of these samples in which the thread waited for the next rows
         int httpLooks; // the number of samples during HTTP exchanges
         int httpWaits; // the number of these samples in which the thread waited for a connection
+        int httpCommonPool; // the number of these samples in which a thread of the common pool must pass on the answer
         int httpConnects; // the number of these samples in which the thread opened a connection
         long longestConnect; // the longest period in which every sample found the thread opening a connection
         private long connectsSince; // the time of the first of these samples; 0 while the thread opens no connection
@@ -125,6 +126,7 @@ final class Sampler {
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
+                httpCommonPool += ForkedWork.awaitsCommonPool(thread) ? 1 : 0;
                 addConnect(NewConnections.isOpening(thread));
             }
         }

@@ -9,9 +9,11 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Packages;
+import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -73,6 +75,54 @@ class ForkedWorkTest {
         assertThat(DiagnosisText.title(first))
                 .as(shop.diagnosis().text())
                 .isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+
+    private static ThreadLook look(String name, String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
+                .toArray(StackTraceElement[]::new);
+        return new ThreadLook(name, 9, Thread.State.WAITING, stack, null, null, -1, -1);
+    }
+
+    /** Returns the first cause if late calls wait for an HTTP exchange in this method of a client. */
+    private static String titleOfExchanges(String client) {
+        TaskWatch tasks = new TaskWatch();
+        for (int i = 0; i < 6; i++) {
+            tasks.add(look(
+                    "ForkJoinPool.commonPool-worker-1",
+                    "java.net.SocketInputStream/read",
+                    "depot.Wards/free",
+                    "java.util.concurrent.ForkJoinTask/doExec",
+                    "java.util.concurrent.ForkJoinWorkerThread/run"));
+        }
+        ThreadLook caller = look(
+                "rpc-worker-1", "java.util.concurrent.CompletableFuture/get", client, "depot.Tracking/track");
+        List<Cause> causes = new SampledCalls()
+                .tasks(tasks)
+                .pool(PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 1)
+                        .now(1, 0, 5)
+                        .settings(List.of())
+                        .build())
+                .usually("Desk.admit", Phase.HTTP, "GET stock:80", 5)
+                .calls("Desk.admit", Phase.HTTP, 250, samples -> {
+                    samples.add(SampledCalls.sample(Phase.HTTP, caller));
+                    samples.addStack(Phase.HTTP, caller);
+                })
+                .causes();
+        return DiagnosisText.title(causes.get(0));
+    }
+
+    @Test
+    void blockedCommonPoolDelaysAnswersOfTheJdksHttpClientInSpring() {
+        assertThat(titleOfExchanges("org.springframework.http.client.JdkClientHttpRequest/executeInternal"))
+                .endsWith(": " + ExecutorNames.COMMON_POOL);
+    }
+
+    @Test
+    void blockedCommonPoolDoesNotDelayOtherClients() {
+        assertThat(titleOfExchanges("jdk.internal.net.http.HttpClientImpl/send"))
+                .isEqualTo("SLOW HTTP PEER: GET stock:80");
     }
 
     @Test

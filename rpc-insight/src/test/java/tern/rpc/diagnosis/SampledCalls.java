@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Recorded late calls with samples of their threads, and the ranked causes. The latency target is 100 ms. */
 final class SampledCalls {
@@ -25,6 +27,7 @@ final class SampledCalls {
     private PauseTimes pauses = PauseTimes.NONE;
     private Machine machine = Machine.UNKNOWN;
     private TaskWatch tasks = new TaskWatch();
+    private List<PoolLook> pools = List.of();
     private double seconds = 10;
     private double queueMillis;
     private long missedFrom = time.get();
@@ -32,6 +35,12 @@ final class SampledCalls {
     /** Sets the samples of threads that serve no call. */
     SampledCalls tasks(TaskWatch samples) {
         tasks = samples;
+        return this;
+    }
+
+    /** Sets the state of a pool at the end of the observed period. */
+    SampledCalls pool(PoolSnapshot snapshot) {
+        pools = List.of(PoolLook.of(snapshot, null, null, Set.of(), -1));
         return this;
     }
 
@@ -216,7 +225,7 @@ final class SampledCalls {
                 List.of(),
                 usual,
                 pauses,
-                List.of(),
+                pools,
                 Map.of(),
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
                 machine,
