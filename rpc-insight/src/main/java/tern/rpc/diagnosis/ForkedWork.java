@@ -57,26 +57,6 @@ final class ForkedWork {
         }
     }
 
-    /**
-     * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
-     * methods of the JDK's HTTP client complete their futures there, and Spring's request factory for this client waits
-     * for such a future.
-     */
-    static boolean awaitsCommonPool(ThreadLook thread) {
-        boolean awaitsFuture = false;
-        for (StackTraceElement frame : thread.frames()) {
-            String type = frame.getClassName();
-            awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
-            if (type.startsWith("jdk.internal.net.http.")) {
-                return false; // HttpClient.send, whose future a thread of the client completes
-            }
-            if (type.endsWith(".JdkClientHttpRequest")) {
-                return awaitsFuture;
-            }
-        }
-        return false;
-    }
-
     /** Returns whether most samples of HTTP exchanges found the calls waiting for a thread of the common pool. */
     private boolean answersAwaitPool() {
         int looks = 0;

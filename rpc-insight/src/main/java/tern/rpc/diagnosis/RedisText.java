@@ -146,13 +146,15 @@ final class RedisText {
      * a pool, the clients of an application share one connection, so the commands of calls wait behind it.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
-        boolean isShared = evidence.pools().stream().noneMatch(pool -> pool.now().kind() == PoolKind.REDIS);
+        boolean isShared =
+                evidence.pools().stream().noneMatch(pool -> pool.now().kind() == PoolKind.REDIS);
         String store = OperationNames.store(part.name());
         return isShared
                 ? OutsideOperations.recent(
                         Phase.REDIS,
                         name -> isBlocking(name)
-                                && (store.isEmpty() || OperationNames.store(name).equals(store)),
+                                && (store.isEmpty()
+                                        || OperationNames.store(name).equals(store)),
                         System.nanoTime())
                 : null;
     }

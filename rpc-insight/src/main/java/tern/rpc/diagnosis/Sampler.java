@@ -126,7 +126,7 @@ final class Sampler {
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
-                httpCommonPool += ForkedWork.awaitsCommonPool(thread) ? 1 : 0;
+                httpCommonPool += StackReader.awaitsCommonPool(thread) ? 1 : 0;
                 addConnect(NewConnections.isOpening(thread));
             }
         }

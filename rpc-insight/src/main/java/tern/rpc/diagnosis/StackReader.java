@@ -212,6 +212,26 @@ final class StackReader {
         return false;
     }
 
+    /**
+     * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
+     * methods of the JDK's HTTP client complete their futures there, and Spring's request factory for this client waits
+     * for such a future.
+     */
+    static boolean awaitsCommonPool(ThreadLook thread) {
+        boolean awaitsFuture = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
+            if (type.startsWith("jdk.internal.net.http.")) {
+                return false; // HttpClient.send, whose future a thread of the client completes
+            }
+            if (type.endsWith(".JdkClientHttpRequest")) {
+                return awaitsFuture;
+            }
+        }
+        return false;
+    }
+
     /** Returns whether the thread itself runs a task that it submitted to a full executor. */
     static boolean runsRejectedTask(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {

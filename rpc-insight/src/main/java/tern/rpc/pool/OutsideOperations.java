@@ -27,7 +27,8 @@ public final class OutsideOperations {
      * @param threadName the name of the thread that ran it last
      * @param thread this thread; null if it has ended
      */
-    public record Recent(String name, String threadName, @Nullable Thread thread) {}
+    public record Recent(
+            String name, String threadName, @Nullable Thread thread) {}
 
     /**
      * Records that the current thread begins an operation outside of calls. The thread must call {@link #ran} with the
@@ -66,9 +67,7 @@ public final class OutsideOperations {
     public static @Nullable Recent recent(Phase kind, Predicate<String> isWanted, long now) {
         String prefix = kind + " ";
         for (Map.Entry<String, Series> entry : KNOWN.entrySet()) {
-            String name = entry.getKey().startsWith(prefix)
-                    ? entry.getKey().substring(prefix.length())
-                    : "";
+            String name = entry.getKey().startsWith(prefix) ? entry.getKey().substring(prefix.length()) : "";
             if (!name.isEmpty() && isWanted.test(name) && entry.getValue().isRecent(now)) {
                 return entry.getValue().recent(name);
             }

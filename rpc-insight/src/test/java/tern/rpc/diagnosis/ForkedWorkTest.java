@@ -96,8 +96,8 @@ class ForkedWorkTest {
                     "java.util.concurrent.ForkJoinTask/doExec",
                     "java.util.concurrent.ForkJoinWorkerThread/run"));
         }
-        ThreadLook caller = look(
-                "rpc-worker-1", "java.util.concurrent.CompletableFuture/get", client, "depot.Tracking/track");
+        ThreadLook caller =
+                look("rpc-worker-1", "java.util.concurrent.CompletableFuture/get", client, "depot.Tracking/track");
         List<Cause> causes = new SampledCalls()
                 .tasks(tasks)
                 .pool(PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 1)

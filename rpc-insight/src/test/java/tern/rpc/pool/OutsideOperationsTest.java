@@ -41,7 +41,7 @@ class OutsideOperationsTest {
         assertThat(pause).isNotNull();
         assertThat(pause.lasts()).isTrue();
         assertThat(pause.nanos()).isEqualTo(10 * SECOND);
-        assertThat(pause.usualNanos()).isCloseTo(SECOND, within(1e8));
+        assertThat(pause.usualNanos()).isCloseTo((double) SECOND, within(1e8));
         assertThat(pause.thread()).isSameAs(Thread.currentThread());
     }
 
@@ -80,7 +80,7 @@ class OutsideOperationsTest {
 
         Series.Pause pause = series.tooLong(now + 10 * SECOND);
         assertThat(pause).isNotNull();
-        assertThat(pause.usualNanos()).isCloseTo(SECOND, within(1e8));
+        assertThat(pause.usualNanos()).isCloseTo((double) SECOND, within(1e8));
     }
 
     @Test
