@@ -394,7 +394,7 @@ final class CodeText {
         if (!instead.isEmpty()) {
             return instead + ": hold it for less time in " + shown;
         }
-        if (name.contains("ConcurrentHashMap.")) {
+        if (name.startsWith("monitor of ConcurrentHashMap ")) {
             return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
                     + ", or keep it longer: meanwhile the map locks all keys of this bin";
         }

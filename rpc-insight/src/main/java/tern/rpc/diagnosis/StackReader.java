@@ -64,6 +64,7 @@ final class StackReader {
     /** The name prefixes of the methods that release the carrier thread of a virtual thread. */
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
 
+    private static final String MAP = "java.util.concurrent.ConcurrentHashMap";
     private static final String INITIALIZER = "<clinit>";
     private static final int MAX_PATH = 12;
 
@@ -95,7 +96,7 @@ final class StackReader {
             return owners;
         }
         if (thread.state() == Thread.State.BLOCKED) {
-            return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
+            return new Part(Kind.LOCK, lock(thread, "monitor of " + monitor(thread.lock()), at));
         }
         if (Libraries.waitsForDatabaseConnection(thread)) {
             return Account.part(Phase.JDBC_CONNECTION, "");
@@ -325,7 +326,9 @@ final class StackReader {
         ThreadLook waiter = lastWaiter(thread);
         String last = waiter.id() == thread.id()
                 ? lock
-                : (waiter.state() == Thread.State.BLOCKED ? "monitor of " : "") + simple(waiter.lock());
+                : waiter.state() == Thread.State.BLOCKED
+                        ? "monitor of " + monitor(waiter.lock())
+                        : simple(waiter.lock());
         List<StackTraceElement> path = holderPath(thread);
         if (path.isEmpty() && JdkLocks.isLeftBehind(waiter, owner)) {
             return last + NEVER_RELEASED + WANTED + place(waiter);
@@ -442,6 +445,11 @@ final class StackReader {
             }
         }
         return outermost == null ? null : simple(outermost);
+    }
+
+    /** Returns the simple name of a locked class. A ConcurrentHashMap locks nodes of several classes. */
+    private static String monitor(@Nullable String type) {
+        return type != null && type.startsWith(MAP + "$") ? simple(MAP) : simple(type);
     }
 
     static String simple(@Nullable String type) {

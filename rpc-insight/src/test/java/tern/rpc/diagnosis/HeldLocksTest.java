@@ -91,7 +91,7 @@ class HeldLocksTest {
                 -1,
                 -1);
 
-        assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of ConcurrentHashMap.Node wanted in Quotes.of");
+        assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of ConcurrentHashMap wanted in Quotes.of");
     }
 
     @Test
