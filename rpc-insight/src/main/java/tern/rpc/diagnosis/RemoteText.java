@@ -257,6 +257,9 @@ final class RemoteText {
                         Where.PEER,
                         "ask the diagnosis of the provider of " + service + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
+                                + (counts.areNew(part)
+                                        ? "; calls do not usually make this call, so see also why they make it now"
+                                        : "")
                                 + "; meanwhile " + meanwhile(part)
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
