@@ -26,7 +26,7 @@ public final class MethodDescriptor {
         this.signature = signature;
         Method method = signature.method();
         RpcMethod marks = method == null ? null : Marks.of(method, RpcMethod.class);
-        this.exceptions = method == null ? List.of() : List.of(method.getExceptionTypes());
+        this.exceptions = signature.exceptions();
         this.readOnly = effects == ServiceDescriptor.Effects.NONE || (marks != null && marks.readOnly());
         this.idempotent =
                 readOnly || effects == ServiceDescriptor.Effects.IDEMPOTENT || (marks != null && marks.idempotent());

@@ -25,6 +25,7 @@ record MethodSignature(
         Payload payload,
         @Nullable Duration timeout,
         String descriptor,
+        List<Class<?>> exceptions,
         List<String> warnings) {
 
     /** The type of the parameter that Kotlin's compiler adds to suspend functions. */
@@ -91,7 +92,17 @@ record MethodSignature(
                 Payload.of(name, parameters, resultType),
                 timeout(name, marks),
                 descriptor.toString(),
+                exceptions(method, variables),
                 warnings);
+    }
+
+    /** Returns the declared exceptions. A sub-interface may set a type variable in {@code throws}. */
+    private static List<Class<?>> exceptions(Method method, TypeVariables variables) {
+        List<Class<?>> exceptions = new ArrayList<>();
+        for (Type declared : method.getGenericExceptionTypes()) {
+            exceptions.add(TypeVariables.rawClass(variables.resolve(declared)));
+        }
+        return List.copyOf(exceptions);
     }
 
     /**
@@ -116,6 +127,7 @@ record MethodSignature(
                 request == byte[].class ? Payload.RAW : Payload.of(name, parameters, result),
                 null,
                 request.descriptorString(),
+                List.of(),
                 List.of());
     }
 

@@ -7,6 +7,7 @@ import static tern.rpc.MethodType.BIDI_STREAMING;
 import static tern.rpc.MethodType.CLIENT_STREAMING;
 import static tern.rpc.MethodType.SERVER_STREAMING;
 
+import java.io.FileNotFoundException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.Iterator;
@@ -63,6 +64,20 @@ class ServiceDescriptorTest {
         assertThat(all.parameters().get(0)).hasToString("java.util.List<java.lang.Long>");
         assertThat(all.result()).hasToString("java.util.List<java.lang.String>");
         assertThat(all.descriptor()).isEqualTo("Ljava/util/List;");
+    }
+
+    interface Failing<E extends Exception> {
+        void fail() throws E, InterruptedException;
+    }
+
+    interface FailingFiles extends Failing<FileNotFoundException> {}
+
+    @Test
+    void typeVariablesOfExceptionsAreResolved() {
+        MethodDescriptor fail =
+                ServiceDescriptor.of(FailingFiles.class).methods().get(0);
+
+        assertThat(fail.exceptions()).isEqualTo(List.of(FileNotFoundException.class, InterruptedException.class));
     }
 
     @Test
