@@ -52,6 +52,9 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
+    /** The beginning of Jackson's messages about bytes that are not UTF-8. */
+    private static final String NOT_UTF_8 = "Invalid UTF-8";
+
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
@@ -207,6 +210,9 @@ final class JsonErrors {
                     + (number.getTargetType() != null ? number.getTargetType().getTypeName() : expected);
         }
         boolean isTyped = expected != null && !expected.isEmpty();
+        if (message.startsWith(NOT_UTF_8)) {
+            return "the bytes are not UTF-8" + place + "; send JSON in UTF-8";
+        }
         if (UNQUOTED.stream().anyMatch(message::contains)) {
             return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found")
                     + " text without double quotes" + place + "; write \"text\" with its quotes, in a shell '\"text\"'";

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonAnySetter;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.HashMap;
@@ -283,6 +284,16 @@ class BodyArgumentsTest {
     void severalParametersNeedAnArrayOrAnObject() {
         assertRefused("add", "7", "Greetings/add: expected an array of 2 values, or an object with a, b");
         assertRefused("add", "", "Greetings/add: expected an array of 2 values, or an object with a, b");
+    }
+
+    @Test
+    void bytesOfAnotherCharacterSetAreReported() {
+        byte[] latin = "\"M\u00fcller\"".getBytes(StandardCharsets.ISO_8859_1);
+
+        assertThatThrownBy(() -> method("echo").method().readArguments(latin, 0, latin.length, false))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("the bytes are not UTF-8 at line 1, column ")
+                .hasMessageEndingWith("; send JSON in UTF-8");
     }
 
     @Test
