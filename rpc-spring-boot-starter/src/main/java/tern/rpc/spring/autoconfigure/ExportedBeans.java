@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,9 @@ import tern.rpc.spring.RpcService;
 
 /** Finds the beans to export. Creates none of them, except for gRPC services. */
 final class ExportedBeans {
+
+    /** The name of Tern's server. An application may define a server of its own instead. */
+    static final String SERVER = "rpcServer";
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
@@ -71,6 +75,9 @@ final class ExportedBeans {
             "reactor",
             "tools.jackson");
 
+    /** The scopes whose objects exist only during a web request. A call is not a web request. */
+    private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
+
     /** The prefixes of packages of sample applications. Their interfaces are services like those of any application. */
     private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
@@ -105,10 +112,12 @@ final class ExportedBeans {
     /**
      * Checks the beans that have been created since the exports were found.
      *
-     * @throws RpcStartException if a bean is null, or if its class has annotations without effect; the message names
-     *     the bean
+     * @param exports the exports of the server
+     * @throws RpcStartException if a bean is null or is not exported, or if its class has annotations without effect;
+     *     the message names the bean
      */
-    static void checkMade(ConfigurableListableBeanFactory beans) {
+    static void checkMade(ConfigurableListableBeanFactory beans, List<ServiceExport> exports) {
+        Set<ServiceKey> exported = exports.stream().map(ServiceExport::key).collect(Collectors.toUnmodifiableSet());
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             if (!beans.containsSingleton(name)) {
                 continue;
@@ -125,10 +134,45 @@ final class ExportedBeans {
                 // A @Bean method may return an interface. In this case, the class of the bean is known only now.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
+                checkExported(beans, name, annotation, services, exported);
                 MisplacedMarks.check(name, type, services);
                 UncheckedConstraints.check(beans, type, services);
+                SecuredMethods.check(beans, type, services);
             }
         }
+    }
+
+    /**
+     * Checks that a bean is exported. It is not if the annotation is only on its class, and if its {@code @Bean} method
+     * declares another type, because the class was then unknown when the server was created.
+     */
+    private static void checkExported(
+            ConfigurableListableBeanFactory beans,
+            String name,
+            RpcService annotation,
+            Set<Class<?>> services,
+            Set<ServiceKey> exported) {
+        if (!isServerOfTern(beans)) {
+            return; // The application decides what its own server exports.
+        }
+        ExportedBeans found = new ExportedBeans(beans);
+        for (Class<?> service : services) {
+            if (!exported.contains(found.key(name, service, annotation))) {
+                throw new RpcStartException(
+                        "Bean '" + name + "' is an @RpcService, but it is not exported, because "
+                                + LateServices.reason(beans, name),
+                        LateServices.action(beans, name),
+                        null);
+            }
+        }
+    }
+
+    private static boolean isServerOfTern(ConfigurableListableBeanFactory beans) {
+        String creator = beans.containsBeanDefinition(SERVER)
+                ? beans.getBeanDefinition(SERVER).getFactoryBeanName()
+                : null;
+        Class<?> type = creator == null ? null : beans.getType(creator, false);
+        return type != null && type.getPackageName().equals(ExportedBeans.class.getPackageName());
     }
 
     /**
@@ -136,8 +180,7 @@ final class ExportedBeans {
      * precedence over the annotation of the class. Spring itself would look at the class first.
      */
     static @Nullable RpcService annotation(ConfigurableListableBeanFactory beans, String name) {
-        String target = ScopedProxyUtils.getTargetBeanName(name);
-        String defined = beans.containsBeanDefinition(target) ? target : name;
+        String defined = definedAs(beans, name);
         if (beans.containsBeanDefinition(defined)
                 && beans.getMergedBeanDefinition(defined) instanceof RootBeanDefinition definition
                 && definition.getResolvedFactoryMethod() != null) {
@@ -170,8 +213,13 @@ final class ExportedBeans {
     }
 
     private static @Nullable Class<?> targetClass(ConfigurableListableBeanFactory beans, String name) {
+        return AutoProxyUtils.determineTargetClass(beans, definedAs(beans, name));
+    }
+
+    /** Returns the name of the bean's definition. For a scoped proxy, this is the definition of its target. */
+    static String definedAs(ConfigurableListableBeanFactory beans, String name) {
         String target = ScopedProxyUtils.getTargetBeanName(name);
-        return AutoProxyUtils.determineTargetClass(beans, beans.containsBeanDefinition(target) ? target : name);
+        return beans.containsBeanDefinition(target) ? target : name;
     }
 
     private static boolean isGrpc(Class<?> type, RpcService annotation) {
@@ -229,7 +277,15 @@ final class ExportedBeans {
     }
 
     private void add(String name, RpcService annotation) {
+        checkScope(name);
         Class<?> bean = targetClass(beans, name);
+        if (bean == null && annotation.interfaces().length == 0) {
+            throw new RpcStartException(
+                    "Bean '" + name + "' is an @RpcService, but its type is not known before it is created",
+                    "Name the interfaces of the service in @RpcService(interfaces), or let the @Bean method or the"
+                            + " FactoryBean declare the class.",
+                    null);
+        }
         if (bean != null && isGrpc(bean, annotation)) {
             add(name, grpcExport(name, annotation));
             return;
@@ -239,12 +295,31 @@ final class ExportedBeans {
             MisplacedMarks.check(name, ClassUtils.getUserClass(bean), services);
         }
         for (Class<?> type : services) {
-            ServiceKey key = new ServiceKey(
-                    ServiceDescriptor.nameOf(type),
-                    text("group", annotation.group(), name),
-                    text("version", annotation.version(), name));
-            add(name, export(name, type, key, annotation.weight()));
+            add(name, export(name, type, key(name, type, annotation), annotation.weight()));
         }
+    }
+
+    /** Refuses a bean of which each call would fail, because its scope needs a web request. */
+    private void checkScope(String name) {
+        String defined = definedAs(beans, name);
+        String scope = beans.containsBeanDefinition(defined)
+                ? beans.getMergedBeanDefinition(defined).getScope()
+                : null;
+        if (scope != null && WEB_SCOPES.contains(scope)) {
+            throw new RpcStartException(
+                    "Bean '" + name + "' is an @RpcService with the scope " + scope
+                            + ", but a call is not a web request, so each call would fail",
+                    "Remove the scope. A service reads values of its call, such as headers, from"
+                            + " ServerContext.current().",
+                    null);
+        }
+    }
+
+    private ServiceKey key(String name, Class<?> type, RpcService annotation) {
+        return new ServiceKey(
+                ServiceDescriptor.nameOf(type),
+                text("group", annotation.group(), name),
+                text("version", annotation.version(), name));
     }
 
     private void add(String name, ServiceExport export) {

@@ -1,13 +1,20 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Member;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
+import java.util.Arrays;
+import java.util.List;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.BindMethod;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ReflectionUtils;
@@ -16,15 +23,26 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
- * method, or on a constructor parameter of a class that Spring Boot creates from properties.
+ * method, on a parameter of an ordinary method, or on a constructor parameter of a class that Spring Boot creates from
+ * properties.
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
+
+    /** The annotations of methods whose parameters Spring injects. {@link RpcReference} contains {@link Autowired}. */
+    private static final List<Class<? extends Annotation>> INJECTING =
+            List.of(Autowired.class, Bean.class, Value.class);
+
+    /** An annotation that may be missing from the class path. */
+    private static final String INJECT = "jakarta.inject.Inject";
 
     @Override
     public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
         if (AnnotationUtils.isCandidateClass(type, RpcReference.class)) {
             ReflectionUtils.doWithFields(type, field -> check(field, field));
-            ReflectionUtils.doWithMethods(type, method -> check(method, method));
+            ReflectionUtils.doWithMethods(type, method -> {
+                check(method, method);
+                checkParameters(method);
+            });
         }
         // Spring Boot stores in each bean definition of configuration properties how it creates the bean.
         if (definition.getAttribute(BindMethod.class.getName()) == BindMethod.VALUE_OBJECT) {
@@ -45,6 +63,28 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                         null);
             }
         }
+    }
+
+    /** Rejects a parameter of a method that Spring does not call with injected arguments, such as a plain setter. */
+    private static void checkParameters(Method method) {
+        for (Parameter parameter : method.getParameters()) {
+            if (AnnotatedElementUtils.isAnnotated(parameter, RpcReference.class) && !isInjected(method)) {
+                throw new RpcStartException(
+                        method.getDeclaringClass().getName() + "." + method.getName()
+                                + " has @RpcReference on a parameter, but Spring does not inject the parameters of this"
+                                + " method",
+                        "Put @RpcReference on the method if it is a setter. Otherwise, put it on a field or on a"
+                                + " parameter of the constructor.",
+                        null);
+            }
+        }
+    }
+
+    private static boolean isInjected(Method method) {
+        return INJECTING.stream().anyMatch(annotation -> AnnotatedElementUtils.hasAnnotation(method, annotation))
+                || Arrays.stream(method.getAnnotations())
+                        .anyMatch(annotation ->
+                                annotation.annotationType().getName().equals(INJECT));
     }
 
     private static void check(Member member, AnnotatedElement annotated) {

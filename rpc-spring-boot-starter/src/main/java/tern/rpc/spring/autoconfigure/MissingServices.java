@@ -26,9 +26,9 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns if server properties are set but the application has no service. Logs one line if the application has neither
- * services nor references. Spring may have failed to find them. Without these messages, the application would then exit
- * without a message.
+ * Warns if server properties are set but the application has no service, and if there are services but no server. Logs
+ * one line if the application has neither services nor references. Spring may have failed to find them. Without these
+ * messages, the application would then exit without a message.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -51,7 +51,16 @@ final class MissingServices implements SmartInitializingSingleton {
 
     @Override
     public void afterSingletonsInstantiated() {
-        if (!environment.getProperty("rpc.server.enabled", Boolean.class, true) || servesSomething()) {
+        if (!environment.getProperty("rpc.server.enabled", Boolean.class, true)) {
+            return;
+        }
+        Set<String> late = LateServices.in(beans);
+        late.forEach(name -> LOG.warn(
+                "Bean '{}' is an @RpcService, but this application has no RPC server, because {}. {}",
+                name,
+                LateServices.reason(beans, name),
+                LateServices.action(beans, name)));
+        if (!late.isEmpty() || servesSomething()) {
             return;
         }
         ConfigurationProperty property = serverProperty().orElse(null);
@@ -60,7 +69,8 @@ final class MissingServices implements SmartInitializingSingleton {
                     "Property {}{} needs a server, but no bean with @RpcService was found, so this application"
                             + " serves nothing. Check that each class with @RpcService is in the package of the class"
                             + " with @SpringBootApplication or below it, or that @ComponentScan names its package,"
-                            + " and that the class is neither abstract nor an inner class",
+                            + " that no @Profile or @Conditional… annotation leaves it out, and that the class is"
+                            + " neither abstract nor an inner class",
                     property.getName(),
                     UnknownPropertyCheck.origin(property));
         } else if (!callsSomething()) {

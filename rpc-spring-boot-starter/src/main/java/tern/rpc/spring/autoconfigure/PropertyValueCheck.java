@@ -101,8 +101,20 @@ final class PropertyValueCheck {
             if (expected != null && replaced.isBlank()) {
                 throw new InvalidPropertyException(name.toString(), "empty", expected);
             }
+            if (replaced.isBlank()) {
+                checkBlank(name);
+            }
         } else {
             checkText(name, property, value);
+        }
+    }
+
+    /** Rejects a blank number or flag, which is often an unset variable. Spring's message would not say so. */
+    private void checkBlank(ConfigurationPropertyName name) {
+        Class<?> type = known.typeOf(name);
+        if (type != null && type.isPrimitive()) {
+            throw new InvalidPropertyException(
+                    name.toString(), "empty", type == boolean.class ? "true or false" : "a number");
         }
     }
 

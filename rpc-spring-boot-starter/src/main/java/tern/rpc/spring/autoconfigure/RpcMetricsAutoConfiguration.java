@@ -48,7 +48,9 @@ public final class RpcMetricsAutoConfiguration {
         return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));
     }
 
+    /** Not lazy, even if the application initializes its beans lazily, because this bean checks the settings. */
     @Bean
+    @Lazy(false)
     WeakenedSettings rpcWeakenedSettings(
             RpcServerProperties server, RpcLimitsProperties limits, Environment environment, RpcMeters meters) {
         return WeakenedSettings.of(server, limits, environment).tell(meters);

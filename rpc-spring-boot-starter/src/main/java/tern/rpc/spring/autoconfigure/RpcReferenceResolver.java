@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.InjectionPoint;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -16,6 +17,7 @@ import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 
 /**
@@ -54,9 +56,26 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     public @Nullable Object getSuggestedValue(DependencyDescriptor dependency) {
         BeanFactory beans = getBeanFactory();
         MergedAnnotation<RpcReference> reference = referenceAt(dependency);
+        if (beans instanceof DefaultListableBeanFactory factory) {
+            checkPort(factory, dependency);
+        }
         return reference.isPresent() && beans != null
                 ? resolved(beans, dependency, reference.synthesize(), null)
                 : super.getSuggestedValue(dependency);
+    }
+
+    /** Rejects {@link LocalRpcPort} in an application without a server, whose port Spring would look up in vain. */
+    private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
+        if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)
+                && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RpcServerLifecycle.class, true, false)
+                                .length
+                        == 0) {
+            throw new RpcStartException(
+                    place(dependency) + " has @LocalRpcPort, but this application has no RPC server: it has no"
+                            + " @RpcService bean, or rpc.server.enabled is false",
+                    "Add the provider's configuration to the application, or remove @LocalRpcPort.",
+                    null);
+        }
     }
 
     /**

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanCreationException;
-import org.springframework.beans.factory.BeanCurrentlyInCreationException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -243,19 +242,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
         try {
             return client.getObject();
         } catch (BeanCreationException e) {
-            if (!e.contains(BeanCurrentlyInCreationException.class)
-                    && !(e instanceof BeanCurrentlyInCreationException)) {
-                throw e;
-            }
-            String name = type.getSimpleName();
-            // The cause is omitted, because Spring Boot's analyzer of circular references would take precedence.
-            throw new RpcStartException(
-                    where + " refers to " + type.getName() + ", but the client needs this bean before it can create"
-                            + " references: the bean is a ClientFilter or RpcClientCustomizer, or one of these needs it",
-                    "Inject @RpcReference ObjectProvider<" + name + ">, and call getObject() on it during each call. A"
-                            + " filter also runs around the calls that it makes itself, so let it pass on the calls of "
-                            + name + " without a call of its own.",
-                    null);
+            RpcStartException explained =
+                    NeededByClient.explained(e, (ConfigurableListableBeanFactory) beans, type, where);
+            throw explained == null ? e : explained;
         }
     }
 

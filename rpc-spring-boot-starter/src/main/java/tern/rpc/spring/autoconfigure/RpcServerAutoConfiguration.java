@@ -67,7 +67,7 @@ public final class RpcServerAutoConfiguration {
                 settings, loops, protocols.orderedStream().toList());
     }
 
-    @Bean
+    @Bean(ExportedBeans.SERVER)
     @Primary // A parent context may have a server with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)

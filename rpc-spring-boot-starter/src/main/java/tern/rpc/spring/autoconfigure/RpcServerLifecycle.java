@@ -75,7 +75,7 @@ public final class RpcServerLifecycle
                     + " a service");
             return;
         }
-        ExportedBeans.checkMade(context.getBeanFactory());
+        ExportedBeans.checkMade(context.getBeanFactory(), server.exports());
         try {
             server.start();
         } catch (UncheckedIOException e) {

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -22,8 +25,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.env.Environment;
 import tern.rpc.RpcMethod;
 import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -90,6 +95,50 @@ class MisplacedAnnotationsTest {
     void referenceOnAStaticMethodStopsTheStart() {
         assertThat(referenceFailureOf(StaticMethodUser.class))
                 .hasMessageContaining(StaticMethodUser.class.getName() + ".set has @RpcReference, but is static");
+    }
+
+    @Test
+    void referenceOnAParameterThatSpringDoesNotInjectStopsTheStart() {
+        assertThat(referenceFailureOf(SetterUser.class))
+                .hasMessageContaining(SetterUser.class.getName()
+                        + ".setGreetings has @RpcReference on a parameter, but Spring does not inject the parameters of"
+                        + " this method");
+        assertThat(referenceFailureOf(HandlerUser.class)).hasMessageContaining(HandlerUser.class.getName() + ".greet");
+    }
+
+    @Test
+    void referenceOnAParameterOfAnInjectedMethodIsInjected() {
+        application(AutowiredUser.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here ->
+                        assertThat(here.getBean(AutowiredUser.class).greetings).isNotNull());
+    }
+
+    @Test
+    void portOfAnApplicationWithoutAServerStopsTheStart() {
+        assertThat(referenceFailureOf(PortUser.class))
+                .hasMessageContaining(
+                        PortUser.class.getName() + ".port has @LocalRpcPort, but this application has no RPC server");
+    }
+
+    @Test
+    void referenceBesideABeanThatTheClientNeedsIsExplained() {
+        RpcStartException failure = referenceFailureOf(MetersAndUser.class);
+
+        assertThat(failure)
+                .hasMessageContaining(MetersAndUser.class.getName() + ".greetings refers to "
+                        + GreetingService.class.getName()
+                        + ", but the client needs a bean from the @Bean methods of " + MetersAndUser.class.getName())
+                .hasMessageContaining("(meters)");
+        assertThat(failure.action()).contains("Make the @Bean methods static");
+    }
+
+    @Test
+    void referenceBesideAStaticBeanMethodIsInjected() {
+        application(StaticMetersAndUser.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> assertThat(here.getBean(StaticMetersAndUser.class).greetings)
+                        .isNotNull());
     }
 
     @Test
@@ -291,6 +340,53 @@ class MisplacedAnnotationsTest {
     static class StaticFieldUser {
         @RpcReference
         static GreetingService greetings;
+    }
+
+    static class PortUser {
+        @LocalRpcPort
+        int port;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MetersAndUser {
+        @RpcReference
+        GreetingService greetings;
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class StaticMetersAndUser {
+        @RpcReference
+        GreetingService greetings;
+
+        @Bean
+        static MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    static class SetterUser {
+        void setGreetings(@RpcReference GreetingService greetings) {}
+    }
+
+    /** A method that Spring calls with other arguments, such as a method of a controller. */
+    static class HandlerUser {
+        public String greet(String name, @RpcReference GreetingService greetings) {
+            return greetings.greet(name);
+        }
+    }
+
+    static class AutowiredUser {
+        GreetingService greetings;
+
+        @Autowired
+        void prepare(@RpcReference GreetingService greetings, Environment environment) {
+            this.greetings = greetings;
+        }
     }
 
     static class StaticMethodUser {

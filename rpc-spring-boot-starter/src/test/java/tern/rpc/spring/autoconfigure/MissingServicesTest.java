@@ -74,7 +74,8 @@ class MissingServicesTest {
         assertThat(output)
                 .containsOnlyOnce(WARNING)
                 .contains("(set in \"" + written + "\" from property source \"test\") " + WARNING)
-                .contains("@SpringBootApplication", "@ComponentScan", "neither abstract nor an inner class");
+                .contains(
+                        "@SpringBootApplication", "@ComponentScan", "@Profile", "neither abstract nor an inner class");
     }
 
     @Test

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -81,6 +82,16 @@ class WeakenedSettingsTest {
         provider(Greeter.class)
                 .withPropertyValues("spring.profiles.active=" + profile, WEAK.get(0))
                 .run(there -> assertThat(there).hasNotFailed());
+    }
+
+    @Test
+    void inProductionTheyMustBeAcceptedEvenIfBeansAreInitializedLazily() {
+        provider(Greeter.class)
+                .withPropertyValues("spring.profiles.active=prod", WEAK.get(0))
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining("the profile prod is active"));
     }
 
     @Test

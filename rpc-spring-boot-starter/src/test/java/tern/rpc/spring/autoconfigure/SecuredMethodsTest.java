@@ -1,0 +1,121 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.access.annotation.Secured;
+import org.springframework.security.access.prepost.PreAuthorize;
+import org.springframework.security.authorization.method.AuthorizationAdvisor;
+import tern.rpc.RpcAuthorizer;
+import tern.rpc.ServerFilter;
+import tern.rpc.spring.RpcService;
+
+/** Tests the warnings about annotations of Spring Security that have no effect or refuse each call. */
+@ExtendWith(OutputCaptureExtension.class)
+class SecuredMethodsTest {
+
+    private static final String WITHOUT_EFFECT = "have no effect, because method security is not active";
+    private static final String REFUSED = "as UNAUTHENTICATED, because nothing authenticates the callers";
+
+    @ParameterizedTest
+    @ValueSource(classes = {OnMethod.class, OnClass.class, OnSuperclass.class})
+    void annotationWithoutMethodSecurityIsReported(Class<?> service, CapturedOutput output) {
+        provider(service).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(WITHOUT_EFFECT)
+                .contains(service.getSimpleName() + ".greet (@", "@EnableMethodSecurity")
+                .doesNotContain(REFUSED);
+    }
+
+    @Test
+    void annotationWithoutAuthenticationIsReported(CapturedOutput output) {
+        provider(OnMethod.class, MethodSecurity.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(REFUSED)
+                .contains("calls of OnMethod.greet (@PreAuthorize)", "AuthenticationAuthorizer")
+                .doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Authorizer.class, Filter.class})
+    void applicationThatMayAuthenticateIsNotWarned(Class<?> authenticating, CapturedOutput output) {
+        provider(OnMethod.class, MethodSecurity.class, authenticating)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    /** Method security applies {@code @Secured} only if the application asks for it. */
+    @Test
+    void rolesAreNotSaidToRefuseCalls(CapturedOutput output) {
+        provider(OnClass.class, MethodSecurity.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @Test
+    void serviceWithoutAnnotationsIsNotWarned(CapturedOutput output) {
+        provider(Greeter.class, MethodSecurity.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @RpcService
+    static class OnMethod implements GreetingService {
+        @Override
+        @PreAuthorize("hasRole('USER')")
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    @Secured("ROLE_USER")
+    static class OnClass implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    static class OnSuperclass extends OnMethod {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class MethodSecurity {
+        @Bean
+        static AuthorizationAdvisor advisor() {
+            return mock(AuthorizationAdvisor.class);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Authorizer {
+        @Bean
+        RpcAuthorizer authorizer() {
+            return call -> null;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Filter {
+        @Bean
+        ServerFilter filter() {
+            return (call, next) -> next.invoke(call);
+        }
+    }
+}
