@@ -248,7 +248,8 @@ public final class RpcClient implements AutoCloseable {
      * Builder#checkTimeout check timeout}.
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
-     * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
+     * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached; CANCELLED if
+     *     the thread is interrupted during the check, which stays interrupted
      * @throws IllegalStateException if this client is closed
      */
     public <T> T refer(ServiceReference<T> reference) {
@@ -336,6 +337,13 @@ public final class RpcClient implements AutoCloseable {
 
     private void awaitProvider(ServiceKey service, EndpointInvoker endpoints) {
         if (!isReached(endpoints, checkTimeout, () -> {})) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new RpcException(
+                        StatusCode.CANCELLED,
+                        "the thread was interrupted while it waited for a provider of " + service,
+                        Executed.NO,
+                        null);
+            }
             throw new RpcException(
                     StatusCode.UNAVAILABLE,
                     "no provider of " + service + " can be reached: "
@@ -351,7 +359,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param atMost the maximum time to block
-     * @return whether a provider is connected; false also if this client is closed
+     * @return whether a provider is connected; false also if this client is closed or the thread is interrupted
      * @throws IllegalArgumentException if the proxy does not belong to this client
      */
     public boolean connect(Object proxy, Duration atMost) {
@@ -362,7 +370,8 @@ public final class RpcClient implements AutoCloseable {
     private boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
         long end = clock.nanoTime() + atMost.toNanos();
         while (!endpoints.isAvailable()) {
-            if (closed || clock.nanoTime() - end >= 0) {
+            // Spring interrupts the main thread if the process is told to end while it starts.
+            if (closed || clock.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
                 return false;
             }
             attempt.run();

@@ -133,4 +133,18 @@ class FailedReferenceTest {
 
         assertThatThrownBy(() -> checked.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(RpcException.class);
     }
+
+    @Test
+    void interruptEndsACheck() {
+        network.at(ONE).available = false;
+        RpcClient patient = client(Duration.ofDays(1));
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> patient.refer(reference().check(true).build()))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(StatusCode.CANCELLED));
+        assertThat(Thread.interrupted()).isTrue();
+        patient.close();
+    }
 }

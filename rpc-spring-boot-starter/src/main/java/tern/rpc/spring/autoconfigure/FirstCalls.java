@@ -101,7 +101,11 @@ final class FirstCalls {
         try {
             calls.run();
         } catch (RuntimeException | LinkageError e) {
-            LOG.warn("No calls could be tried {}; the first real ones will take longer", where, e);
+            if (Thread.currentThread().isInterrupted()) { // The process was told to end while it started.
+                LOG.debug("The calls {} were interrupted", where, e);
+            } else {
+                LOG.warn("No calls could be tried {}; the first real ones will take longer", where, e);
+            }
         }
         return new FirstCalls();
     }

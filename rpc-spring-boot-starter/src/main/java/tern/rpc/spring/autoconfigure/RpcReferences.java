@@ -125,6 +125,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
                     "Inject the interface of the service.",
                     null);
         }
+        if (type.isSealed()) {
+            throw new RpcStartException(
+                    where + " refers to " + type.getName()
+                            + ", which is sealed, and Java creates no proxies of sealed interfaces",
+                    "Remove sealed and permits from the interface.",
+                    null);
+        }
         if (ExportedBeans.isForeign(type)) {
             throw new RpcStartException(
                     where + " refers to " + type.getName()

@@ -86,6 +86,16 @@ class MisplacedAnnotationsTest {
     }
 
     @Test
+    void referenceToASealedInterfaceStopsTheStart() {
+        RpcStartException failure = referenceFailureOf(SealedUser.class);
+
+        assertThat(failure)
+                .hasMessageContaining(SealedUser.class.getName() + ".sealed refers to " + Sealed.class.getName()
+                        + ", which is sealed");
+        assertThat(failure.action()).isEqualTo("Remove sealed and permits from the interface.");
+    }
+
+    @Test
     void referenceInAStaticFieldStopsTheStart() {
         assertThat(referenceFailureOf(StaticFieldUser.class))
                 .hasMessageContaining(StaticFieldUser.class.getName() + ".greetings has @RpcReference, but is static");
@@ -340,6 +350,22 @@ class MisplacedAnnotationsTest {
     static class StaticFieldUser {
         @RpcReference
         static GreetingService greetings;
+    }
+
+    sealed interface Sealed permits OnlyImplementation {
+        String greet(String name);
+    }
+
+    record OnlyImplementation() implements Sealed {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    static class SealedUser {
+        @RpcReference
+        Sealed sealed;
     }
 
     static class PortUser {
