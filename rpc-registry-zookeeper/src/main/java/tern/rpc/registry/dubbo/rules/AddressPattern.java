@@ -2,6 +2,7 @@ package tern.rpc.registry.dubbo.rules;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -19,8 +20,10 @@ import tern.rpc.registry.dubbo.Limits;
  * @param host the host, the pattern, or the address of the network; an IPv6 address has no brackets
  * @param prefixBits the length of a network's prefix; 0 for the other forms
  * @param port the port, or {@value #ANY_PORT} for every port
+ * @param least the least value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
+ * @param most the greatest value of each number of an IPv4 address, one byte for each; 0 for forms without numbers
  */
-record AddressPattern(Form form, String host, int prefixBits, int port) {
+record AddressPattern(Form form, String host, int prefixBits, int port, int least, int most) {
 
     static final int ANY_PORT = 0;
 
@@ -29,6 +32,8 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
     private static final int MAX_PORT = 65_535;
     private static final int MAX_OCTET = 255;
     private static final int OCTETS = 4;
+    private static final int OCTET_DIGITS = 3;
+    private static final long NOT_IPV4 = -1;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]+");
     private static final Pattern IPV6 = Pattern.compile("[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*");
@@ -59,7 +64,9 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
             if (address == null || bits > address.length * Byte.SIZE) {
                 throw unknown(text);
             }
-            return new AddressPattern(Form.NETWORK, network.group(1), bits, ANY_PORT);
+            int least = address.length == OCTETS ? (int) ipv4(network.group(1)) & first(bits) : 0;
+            int most = address.length == OCTETS ? least | ~first(bits) : 0;
+            return new AddressPattern(Form.NETWORK, network.group(1), bits, ANY_PORT, least, most);
         }
         String host = written;
         int port = ANY_PORT;
@@ -75,7 +82,31 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
             host = written.substring(0, colon);
             port = port(written.substring(colon + 1), text);
         }
-        return new AddressPattern(form(host, text), host, 0, port);
+        Form form = form(host, text);
+        boolean hasNumbers = form == Form.NUMBERS;
+        return new AddressPattern(
+                form, host, 0, port, hasNumbers ? ends(host, true) : 0, hasNumbers ? ends(host, false) : 0);
+    }
+
+    /** Returns an integer whose first bits are set. */
+    private static int first(int bits) {
+        return bits == 0 ? 0 : -1 << (Integer.SIZE - bits);
+    }
+
+    /** Returns the least or the greatest values of the numbers of a pattern, one byte for each. */
+    private static int ends(String pattern, boolean isLeast) {
+        int ends = 0;
+        for (String part : pattern.split("\\.", -1)) {
+            Matcher range = RANGE.matcher(part);
+            boolean isRange = range.matches();
+            int least = part.equals(ANY) ? 0 : Integer.parseInt(isRange ? range.group(1) : part);
+            int most = part.equals(ANY) ? MAX_OCTET : Integer.parseInt(isRange ? range.group(2) : part);
+            // No number is at least 255 and at most 0.
+            boolean isImpossible = least > MAX_OCTET;
+            int end = isLeast ? Math.min(least, MAX_OCTET) : isImpossible ? 0 : Math.min(most, MAX_OCTET);
+            ends = ends << Byte.SIZE | end;
+        }
+        return ends;
     }
 
     private static int port(String port, String text) {
@@ -98,7 +129,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
             return Form.NUMBERS;
         }
         boolean isName = NAME.matcher(host).matches() && host.chars().anyMatch(Character::isLetter);
-        if (isName || octets(host) != null || IPV6.matcher(host).matches()) {
+        if (isName || ipv4(host) != NOT_IPV4 || IPV6.matcher(host).matches()) {
             return Form.ONE_HOST;
         }
         throw unknown(text);
@@ -142,28 +173,20 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
     }
 
     private boolean hasNumbers(String candidate) {
-        if (octets(candidate) == null) {
-            return false;
-        }
-        List<String> wanted = List.of(host.split("\\.", -1));
-        List<String> given = List.of(candidate.split("\\.", -1));
-        for (int i = 0; i < OCTETS; i++) {
-            if (!hasNumber(wanted.get(i), Integer.parseInt(given.get(i)))) {
+        long address = ipv4(candidate);
+        for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
+            long number = address >> shift & MAX_OCTET;
+            if (number < (least >> shift & MAX_OCTET) || number > (most >> shift & MAX_OCTET)) {
                 return false;
             }
         }
-        return true;
-    }
-
-    private static boolean hasNumber(String wanted, int given) {
-        Matcher range = RANGE.matcher(wanted);
-        if (range.matches()) {
-            return given >= Integer.parseInt(range.group(1)) && given <= Integer.parseInt(range.group(2));
-        }
-        return wanted.equals(ANY) || Integer.parseInt(wanted) == given;
+        return address != NOT_IPV4;
     }
 
     private boolean isInNetwork(String candidate) {
+        if (host.indexOf(':') < 0) {
+            return hasNumbers(candidate);
+        }
         byte[] wanted = bytes(host);
         byte[] given = bytes(candidate);
         if (wanted == null || given == null || wanted.length != given.length) {
@@ -181,7 +204,10 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
     /** Returns the bytes of an IP address, or null if the text is a name. */
     private static byte @Nullable [] bytes(String text) {
         if (!IPV6.matcher(text).matches()) {
-            return octets(text);
+            long address = ipv4(text);
+            return address == NOT_IPV4
+                    ? null
+                    : ByteBuffer.allocate(OCTETS).putInt((int) address).array();
         }
         try {
             return InetAddress.getByName(text).getAddress(); // The text has a colon, so no name is looked up.
@@ -190,19 +216,29 @@ record AddressPattern(Form form, String host, int prefixBits, int port) {
         }
     }
 
-    /** Returns the bytes of an IPv4 address, or null if the text is not an IPv4 address. */
-    private static byte @Nullable [] octets(String text) {
-        String[] parts = text.split("\\.", -1);
-        if (parts.length != OCTETS) {
-            return null;
-        }
-        byte[] octets = new byte[OCTETS];
-        for (int i = 0; i < OCTETS; i++) {
-            if (!OCTET.matcher(parts[i]).matches() || Integer.parseInt(parts[i]) > MAX_OCTET) {
-                return null;
+    /**
+     * Returns an IPv4 address as a number, or {@value #NOT_IPV4} if the text is not an IPv4 address. The text is read
+     * without a regular expression, because a rule may have a thousand patterns for thousands of providers.
+     */
+    private static long ipv4(String text) {
+        long address = 0;
+        int octets = 1;
+        int digits = 0;
+        int octet = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c >= '0' && c <= '9' && digits < OCTET_DIGITS) {
+                octet = octet * 10 + c - '0';
+                digits++;
+            } else if (c == '.' && digits > 0 && octet <= MAX_OCTET && octets < OCTETS) {
+                address = address << Byte.SIZE | octet;
+                octets++;
+                digits = 0;
+                octet = 0;
+            } else {
+                return NOT_IPV4;
             }
-            octets[i] = (byte) Integer.parseInt(parts[i]);
         }
-        return octets;
+        return octets == OCTETS && digits > 0 && octet <= MAX_OCTET ? address << Byte.SIZE | octet : NOT_IPV4;
     }
 }

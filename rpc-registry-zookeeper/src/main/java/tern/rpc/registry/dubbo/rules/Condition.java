@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
@@ -19,7 +20,9 @@ record Condition(List<Term> calls, List<Term> providers) {
 
     private static final String METHOD = "method";
     private static final Set<String> CALL_FIELDS = Set.of(METHOD, "host", "application");
-    private static final Pattern TERM = Pattern.compile("\\s*([^&!=,\\s]+)\\s*(!?=)\\s*([^&!=]+?)\\s*");
+
+    /** A term. The quantifiers are possessive, because a malicious text could otherwise cause very many steps. */
+    private static final Pattern TERM = Pattern.compile("\\s*+([^&!=,\\s]++)\\s*+(!?=)\\s*+([^&!=]++)");
 
     /**
      * A term such as {@code host = 10.0.*,10.1.*}.
@@ -71,6 +74,13 @@ record Condition(List<Term> calls, List<Term> providers) {
             terms.add(new Term(term.group(1), term.group(2).equals("="), patterns));
         }
         return List.copyOf(terms);
+    }
+
+    /** Returns the number of patterns. */
+    int size() {
+        return Stream.concat(calls.stream(), providers.stream())
+                .mapToInt(term -> term.patterns().size())
+                .sum();
     }
 
     boolean isByMethod() {

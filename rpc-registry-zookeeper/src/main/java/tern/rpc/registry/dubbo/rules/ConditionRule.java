@@ -19,6 +19,7 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         } else {
             text.objects("conditions").forEach(condition -> conditions.add(destination(condition)));
         }
+        Rule.checkParts(conditions.stream().mapToInt(Condition::size).sum());
         return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
     }
 

@@ -11,7 +11,10 @@ import tern.rpc.endpoint.Endpoint;
 /** A rule read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
-    /** The maximum number of parts in one rule. Parts are conditions, tagged addresses, or configurations. */
+    /**
+     * The maximum number of parts in one rule. Parts are conditions, patterns in conditions, tagged addresses, or
+     * configurations.
+     */
     int MAX_PARTS = 1_000;
 
     /** The kinds of rules. Rules of a service and of an application may have the same key suffix. */
@@ -101,9 +104,14 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
      * @throws IllegalArgumentException if there are more parts than {@link #MAX_PARTS}
      */
     static <T> List<T> bounded(List<T> parts) {
-        if (parts.size() > MAX_PARTS) {
-            throw new IllegalArgumentException("it has " + parts.size() + " parts, more than " + MAX_PARTS);
-        }
+        checkParts(parts.size());
         return List.copyOf(parts);
+    }
+
+    /** @throws IllegalArgumentException if there are more parts than {@link #MAX_PARTS} */
+    static void checkParts(int parts) {
+        if (parts > MAX_PARTS) {
+            throw new IllegalArgumentException("it has " + parts + " parts, more than " + MAX_PARTS);
+        }
     }
 }

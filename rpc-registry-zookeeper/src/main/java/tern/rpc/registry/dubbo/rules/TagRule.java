@@ -29,9 +29,7 @@ record TagRule(boolean force, List<Tag> tags) implements Rule {
             addresses += listed.size();
             tags.add(new Tag(name, listed.stream().map(AddressPattern::parse).toList()));
         }
-        if (addresses > MAX_PARTS) {
-            throw new IllegalArgumentException("it has " + addresses + " addresses, more than " + MAX_PARTS);
-        }
+        Rule.checkParts(addresses);
         return new TagRule(text.flag("force", false), Rule.bounded(tags));
     }
 

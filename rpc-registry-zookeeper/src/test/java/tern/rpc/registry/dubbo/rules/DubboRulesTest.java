@@ -273,9 +273,12 @@ class DubboRulesTest {
                 .hasMessage("it has 1001 parts, more than 1000");
         String tags = "{name: t, addresses: [" + "a,".repeat(500) + "b]},".repeat(1);
         assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [" + tags + tags + "]", ORDERS))
-                .hasMessage("it has 1002 addresses, more than 1000");
+                .hasMessage("it has 1002 parts, more than 1000");
         assertThatThrownBy(() -> Rule.Kind.TAGS.parse("# " + "x".repeat(70_000) + "\ntags: []", ORDERS))
                 .isInstanceOf(IllegalArgumentException.class);
+        String patterns = "a,".repeat(1_000) + "b";
+        assertThatThrownBy(() -> Rule.Kind.CONDITIONS.parse("conditions: ['=> host=" + patterns + "']", ORDERS))
+                .hasMessage("it has 1001 parts, more than 1000");
     }
 
     @ParameterizedTest
@@ -310,6 +313,12 @@ class DubboRulesTest {
             10.0.0.1-2:20881        | 2
             10.0.0.0/30             | 1 2 3
             10.0.0.2/31             | 2 3
+            10.0.0.3/32             | 3
+            0.0.0.0/0               | 1 2 3
+            10.0.0.0/20             | 1 2 3
+            10.0.16.0/20            | none
+            10.0.0.2-300            | 2 3
+            300.*.*.*               | none
             11.0.0.0/8              | none
             2001:db8::/32           | none
             name.example            | none
