@@ -4,20 +4,38 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Parses the entries of one application's processes into a compact form. An application may have thousands of processes
- * that differ only in address and start time, so processes with equal attributes share one attribute object. Not
- * thread-safe.
+ * that differ only in address and start time, so processes with equal attributes share one attribute object, and only
+ * the first of their entries is parsed completely. Not thread-safe.
  */
 public final class KnownProcesses {
 
     private static final int MAX_SHARED = 10_000;
 
+    /** The maximum number of configurations whose texts are kept. */
+    private static final int MAX_TEXTS = 64;
+
+    private static final int MAX_PORTS = 16;
+
+    /** The attributes that a consumer uses, apart from the start time. The others may be long, and are not kept. */
+    private static final List<String> USED = List.of(
+            ProcessEntry.REVISION,
+            ProcessEntry.SERVICE_PARAMETERS,
+            ProcessEntry.STORAGE,
+            ReadAttributes.TAG,
+            ReadAttributes.TOKEN,
+            ReadAttributes.WEIGHT,
+            ReadAttributes.ZONE);
+
+    /** What the processes with equal texts, apart from address and times, have in common. */
+    private record Common(int port, Shared shared) {}
+
     private final String application;
-    private final Map<Map<String, String>, Shared> shared = new HashMap<>();
+    private final Map<Shared, Shared> shared = new HashMap<>();
+    private final Map<String, Common> byText = new HashMap<>();
 
     /**
      * @param application the name of the application. Names in the entries are ignored
@@ -33,32 +51,64 @@ public final class KnownProcesses {
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {
+        EntryText text = EntryText.of(json);
+        Common common = text == null ? null : byText.get(text.common());
+        if (text != null && common != null && Hosts.isHost(text.host())) {
+            return new Known(text.host(), common.port(), started(text.startedAt()), common.shared());
+        }
         ProcessEntry entry = ProcessEntry.parse(json);
         if (entry == null) {
             return null;
         }
-        Map<String, String> attributes = new TreeMap<>(entry.metadata());
-        long started = started(attributes.remove(ProcessEntry.TIMESTAMP));
-        Shared same = shared.get(attributes);
-        if (same == null) {
-            if (shared.size() >= MAX_SHARED) {
-                shared.clear(); // Known objects keep the attribute objects that they use.
-            }
-            same = new Shared(application, entry.revision(), attributes, entry.ports());
-            shared.put(attributes, same);
+        Limits.check("the length of the revision", entry.revision().length(), Limits.MAX_NAME);
+        String startedAt = entry.metadata().getOrDefault(ProcessEntry.TIMESTAMP, "");
+        Known known = new Known(entry.host(), entry.port(), started(startedAt), shared(entry));
+        if (text != null && text.host().equals(entry.host()) && text.startedAt().equals(startedAt)) {
+            remember(text.common(), new Common(entry.port(), known.shared()));
         }
-        return new Known(entry.host(), entry.port(), started, same);
+        return known;
     }
 
-    private static long started(@Nullable String text) {
+    private void remember(String text, Common common) {
+        if (byText.size() >= MAX_TEXTS) {
+            byText.clear();
+        }
+        byText.put(text, common);
+    }
+
+    private Shared shared(ProcessEntry entry) {
+        Map<String, String> attributes = new HashMap<>();
+        for (String name : USED) {
+            String value = entry.metadata().get(name);
+            if (value != null && value.length() <= Limits.MAX_ATTRIBUTE) {
+                attributes.put(name, value);
+            }
+        }
+        List<ProcessEntry.Port> ports = entry.ports().stream()
+                .filter(port -> port.protocol().length() <= Limits.MAX_NAME)
+                .limit(MAX_PORTS)
+                .toList();
+        if (shared.size() >= MAX_SHARED) {
+            shared.clear(); // The objects that are in use remain referenced by their Known objects.
+        }
+        Shared made = new Shared(application, entry.revision(), Map.copyOf(attributes), ports);
+        Shared known = shared.putIfAbsent(made, made);
+        return known == null ? made : known;
+    }
+
+    private static long started(String text) {
         try {
-            return text == null ? 0 : Long.parseLong(text);
+            return Long.parseLong(text);
         } catch (NumberFormatException e) {
             return 0;
         }
     }
 
-    /** The attributes shared by all processes with the same configuration. */
+    /**
+     * The attributes shared by all processes with the same configuration.
+     *
+     * @param attributes the attributes that a consumer uses, apart from the start time
+     */
     public record Shared(
             String application, String revision, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
 

@@ -24,8 +24,13 @@ public final class Limits {
     /** The maximum number of applications that offer one interface. */
     public static final int MAX_APPLICATIONS = 100;
 
-    /** The maximum length of an application's or interface's name, in characters. */
+    /** The maximum length of the name of an application, an interface or a revision, in characters. */
     static final int MAX_NAME = 512;
+
+    /**
+     * The maximum length of a parameter that a consumer uses, in characters. A longer parameter is treated as missing.
+     */
+    static final int MAX_ATTRIBUTE = 1_024;
 
     private static final int SHOWN = 120;
 

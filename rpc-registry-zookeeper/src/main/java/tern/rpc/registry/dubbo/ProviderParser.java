@@ -26,6 +26,14 @@ final class ProviderParser {
      * @throws IllegalArgumentException if the name is not the encoded URL of a provider, or exceeds the limits
      */
     Provider parse(String name) {
+        Provider provider = parsed(name);
+        if (provider.port() == 0 && !provider.protocol().equals(ProviderUrl.NO_PROVIDER)) {
+            throw new IllegalArgumentException("a URL without a port");
+        }
+        return provider;
+    }
+
+    private Provider parsed(String name) {
         ProviderUrl.checkNode(name);
         NameParts parts = NameParts.of(name);
         if (parts == null) {

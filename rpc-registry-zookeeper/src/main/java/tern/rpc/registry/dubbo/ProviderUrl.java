@@ -29,6 +29,9 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     /** The parameter for the name of a second protocol on the same port. */
     public static final String FURTHER_PROTOCOL = "ext.protocol";
 
+    /** The protocol of an entry that says that there are no providers. */
+    public static final String NO_PROVIDER = "empty";
+
     private static final String SCHEME_END = "://";
     private static final int MAX_PORT = 65_535;
 
@@ -43,7 +46,15 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
      */
     public static ProviderUrl parseNode(String name) {
         checkNode(name);
-        return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
+        return parse(decoded(name));
+    }
+
+    private static String decoded(String name) {
+        try {
+            return URLDecoder.decode(name, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) { // Its message contains a part of the name, which may be a secret.
+            throw new IllegalArgumentException("a name that is not URL-encoded", e);
+        }
     }
 
     /** @throws IllegalArgumentException if the name of a node is too long */

@@ -1,6 +1,7 @@
 package tern.rpc.registry.dubbo;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,10 @@ public final class ReadAttributes {
     static final String TAG = Attributes.TAG;
     static final String TIMESTAMP = "timestamp";
     static final String TOKEN = "token";
+
+    /** The names of all parameters that are read. */
+    static final List<String> NAMES = List.of(TAG, TIMESTAMP, TOKEN, WEIGHT, ZONE);
+
     private static final int MAX_WEIGHT = 1_000_000;
     private static final int MAX_SHARED = 10_000;
 

@@ -30,7 +30,6 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 final class ServiceMatch {
 
     private static final String PROVIDERS = "providers";
-    private static final String NOTHING = "empty";
 
     private final ServiceKey service;
     private final String protocol;
@@ -159,7 +158,7 @@ final class ServiceMatch {
     }
 
     private boolean speaks(Provider provider) {
-        return !provider.protocol().equals(NOTHING)
+        return !provider.protocol().equals(ProviderUrl.NO_PROVIDER)
                 && (provider.protocol().equals(protocol)
                         || provider.parameter(ProviderUrl.FURTHER_PROTOCOL).equals(protocol));
     }

@@ -1,0 +1,100 @@
+package tern.rpc.registry.dubbo;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of an application-level entry's JSON text that differ between processes with the same configuration, and
+ * the rest of the text. In valid JSON, the searched names with their quotation marks cannot be parts of a string,
+ * because a quotation mark in a string follows a backslash.
+ *
+ * @param startedAt the digits of the start time; empty if there is none
+ * @param common the text without the address, the ids and the times
+ */
+record EntryText(String host, String startedAt, String common) {
+
+    /** The maximum length of a text that is split, because the common texts of an application are kept. */
+    private static final int MAX_LENGTH = 4 * 1024;
+
+    private static final String HOST = "\"address\":\"";
+    private static final String STARTED_AT = "\"" + ProcessEntry.TIMESTAMP + "\":\"";
+
+    /** The time of the registration, which is a number. */
+    private static final String REGISTERED_AT = "\"registrationTimeUTC\":";
+
+    /** The ids of the entry and of its payload. */
+    private static final String ID = "\"id\":\"";
+
+    private static final int MAX_IDS = 2;
+
+    /**
+     * Splits a text.
+     *
+     * @return null if the text must be parsed completely, for example because it contains two addresses or an escape
+     */
+    static @Nullable EntryText of(String json) {
+        if (json.length() > MAX_LENGTH || json.contains("\\u")) {
+            return null;
+        }
+        Splitter text = new Splitter(json);
+        String host = text.cut(HOST, '"', 1);
+        String startedAt = text.cut(STARTED_AT, '"', 1);
+        String registeredAt = text.cut(REGISTERED_AT, ',', 1);
+        String id = text.cut(ID, '"', MAX_IDS);
+        return host == null || startedAt == null || registeredAt == null || id == null || !isNumber(registeredAt)
+                ? null
+                : new EntryText(host, startedAt, text.rest());
+    }
+
+    private static boolean isNumber(String text) {
+        return text.chars().allMatch(c -> c >= '0' && c <= '9');
+    }
+
+    /** Cuts values out of a text. */
+    private static final class Splitter {
+
+        private final StringBuilder rest;
+
+        Splitter(String json) {
+            this.rest = new StringBuilder(json);
+        }
+
+        /**
+         * Cuts the values after each occurrence of a name.
+         *
+         * @return the last value; empty if there is none. Null if a value is not plain, or if there are too many
+         */
+        @Nullable
+        String cut(String name, char end, int most) {
+            String value = "";
+            int found = 0;
+            for (int at = rest.indexOf(name); at >= 0; at = rest.indexOf(name, at)) {
+                int from = at + name.length();
+                int to = endOfPlain(from);
+                if (++found > most || to == from || to == rest.length() || rest.charAt(to) != end) {
+                    return null;
+                }
+                value = rest.substring(from, to);
+                rest.delete(from, to);
+                at = from;
+            }
+            return value;
+        }
+
+        /** Returns the position of the first character that is not plain. A plain character needs no decoding. */
+        private int endOfPlain(int from) {
+            int to = from;
+            while (to < rest.length() && isPlain(rest.charAt(to))) {
+                to++;
+            }
+            return to;
+        }
+
+        private static boolean isPlain(char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= ':') || c == '.' || c == '-';
+        }
+
+        String rest() {
+            return rest.toString();
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import tern.rpc.registry.dubbo.ApplicationMetadata.Service;
+
+/**
+ * The services of one application's revisions in a compact form. Keeps only the parameters that a consumer uses, so
+ * that most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
+ */
+public final class KnownServices {
+
+    /**
+     * The maximum number of characters of all different services of an application. Any client that can write to the
+     * registry may write any number of revisions.
+     */
+    static final int MAX_CHARACTERS = 16 * 1024 * 1024;
+
+    private final Map<Map<String, Service>, ApplicationMetadata> shared = new HashMap<>();
+    private long characters;
+
+    /**
+     * Returns the compact form of a revision's services. Its revision is the one that was read first with these
+     * services.
+     *
+     * @throws IllegalArgumentException if all different services together are too long
+     */
+    public ApplicationMetadata add(ApplicationMetadata metadata) {
+        Map<String, Service> services = new TreeMap<>();
+        metadata.services().forEach((key, service) -> services.put(key, compact(service)));
+        ApplicationMetadata known = shared.get(services);
+        if (known != null) {
+            return known;
+        }
+        long length = length(services);
+        if (characters + length > MAX_CHARACTERS) {
+            throw new IllegalArgumentException("the services of all revisions of the application have more than "
+                    + MAX_CHARACTERS + " characters");
+        }
+        ApplicationMetadata made = new ApplicationMetadata(metadata.application(), metadata.revision(), services);
+        keep(made);
+        return made;
+    }
+
+    private void keep(ApplicationMetadata metadata) {
+        shared.put(metadata.services(), metadata);
+        characters += length(metadata.services());
+    }
+
+    private static Service compact(Service service) {
+        Map<String, String> parameters = new HashMap<>();
+        for (String name : ReadAttributes.NAMES) {
+            String value = service.parameters().get(name);
+            if (value != null && value.length() <= Limits.MAX_ATTRIBUTE) {
+                parameters.put(name, value);
+            }
+        }
+        return new Service(
+                service.name(),
+                service.group(),
+                service.version(),
+                service.protocol(),
+                service.port(),
+                service.path(),
+                parameters);
+    }
+
+    private static long length(Map<String, Service> services) {
+        long length = 0;
+        for (Map.Entry<String, Service> each : services.entrySet()) {
+            Service service = each.getValue();
+            length += each.getKey().length()
+                    + service.name().length()
+                    + service.group().length()
+                    + service.version().length()
+                    + service.path().length()
+                    + service.parameters().toString().length();
+        }
+        return length;
+    }
+
+    /** Forgets all services except these, which {@link #add} has returned. */
+    public void retain(Collection<ApplicationMetadata> used) {
+        Set<ApplicationMetadata> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
+        distinct.addAll(used);
+        if (distinct.size() < shared.size()) {
+            shared.clear();
+            characters = 0;
+            distinct.forEach(this::keep);
+        }
+    }
+}
