@@ -96,6 +96,7 @@ final class ApplicationWatch {
 
     void close() {
         processes.close();
+        metadata.close();
         unsupported.forEach(RuleWatch::close);
     }
 }

@@ -23,10 +23,11 @@ final class ChildNames {
     private static final Pattern TOKEN = Pattern.compile(
             "(?<=token=)[^&]*|(?<=token%3D).*?(?=%26|&|\\z)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
-    private static final int MAX_CHILDREN = 100_000;
+    static final int MAX_CHILDREN = 100_000;
 
     private final Session session;
     private final String path;
+    private final int most;
     private final Consumer<List<String>> listed;
     private final Runnable unreadable;
     private final CoalescedTask changes;
@@ -35,31 +36,51 @@ final class ChildNames {
     private int connection; // incremented on each connection; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
+    private boolean tooMany; // whether the last list had too many names
     private boolean closed;
     private boolean warned;
 
     /**
      * Creates a watch on the names of a node's children.
      *
+     * @param most the maximum number of names that are used. A longer list is read only after pauses of up to 30
+     *     seconds, because each list costs time
      * @param listed receives all names after each change, or no names while the node does not exist
      * @param unreadable called if the names cannot be listed although the session is connected. They are listed again
      *     after a pause
      */
-    ChildNames(Session session, String path, Consumer<List<String>> listed, Runnable unreadable) {
+    ChildNames(Session session, String path, int most, Consumer<List<String>> listed, Runnable unreadable) {
         this.session = session;
         this.path = path;
+        this.most = most;
         this.listed = listed;
         this.unreadable = unreadable;
         this.changes = new CoalescedTask(session, this::list);
-        this.watcher = session.watcher(event -> changes.changed());
+        this.watcher = session.watcher(event -> changed());
         this.retry = new Retry(session, this::list);
+    }
+
+    private void changed() {
+        if (tooMany) {
+            retry.failed();
+        } else {
+            changes.changed();
+        }
     }
 
     /** Lists the children after a connection has been established. */
     void connected() {
         connection++;
         listing = false;
-        list();
+        if (session.cutOffLists().isTooLong(path)) {
+            retry.failed();
+            warn(
+                    "cannot be listed: the connection is lost whenever the names are received. Probably they have more than "
+                            + ZooKeeperSettings.MAX_ANSWER + " bytes");
+            unreadable.run();
+        } else {
+            list();
+        }
     }
 
     /** Lists the children early if they have changed since the last list. */
@@ -91,7 +112,10 @@ final class ChildNames {
             list();
         }
         if (names != null) {
-            retry.succeeded();
+            tooMany = names.size() > most;
+            if (!tooMany) {
+                retry.succeeded();
+            }
             listed(names);
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
@@ -108,9 +132,9 @@ final class ChildNames {
 
     private void listed(List<String> names) {
         List<String> accepted = names;
-        if (names.size() > MAX_CHILDREN) {
-            accepted = names.stream().sorted().limit(MAX_CHILDREN).toList();
-            warn("has " + names.size() + " entries; the first " + MAX_CHILDREN + " in the order of their names count");
+        if (names.size() > most) {
+            accepted = names.stream().sorted().limit(most).toList();
+            warn("has " + names.size() + " entries; the first " + most + " in the order of their names count");
         }
         listed.accept(accepted);
     }
@@ -122,7 +146,7 @@ final class ChildNames {
 
     /** Logs that a child's entry is left out. */
     void leaveOut(String name, String why) {
-        warn("has an entry that is left out, " + shown(name) + ": " + why);
+        warn("has an entry that is left out, " + shown(name) + ": " + Limits.shown(why));
     }
 
     /** Logs that a child could not be read, and that its last known entry stays in use. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,7 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
+    private final Watcher watcher; // one object for all children, because there may be very many
     private final ChildNames names;
     private final CoalescedTask dataChanges;
     private final Map<String, Child<T>> children = new HashMap<>();
@@ -83,7 +85,8 @@ final class Folder<T> implements Session.Listener {
         this.path = path;
         this.reader = reader;
         this.changed = changed;
-        this.names = new ChildNames(session, path, this::listed, this::unreadable);
+        this.watcher = session.watcher(this::childChanged);
+        this.names = new ChildNames(session, path, ChildNames.MAX_CHILDREN, this::listed, this::unreadable);
         this.dataChanges = new CoalescedTask(session, this::readChanged);
         this.sorted = new SortedEntries<>(order);
         this.retry = new Retry(session, this::readFailed);
@@ -214,7 +217,6 @@ final class Folder<T> implements Session.Listener {
 
     private void read(Child<T> child) {
         int current = connection;
-        Watcher watcher = session.watcher(event -> childChanged(child, event));
         session.data(path + "/" + child.name, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
             if (!closed && current == connection) {
                 session.guarded(() -> answered(child, data, failure));
@@ -266,14 +268,15 @@ final class Folder<T> implements Session.Listener {
         }
     }
 
-    private void childChanged(Child<T> child, EventType event) {
-        if (closed || !isListed(child)) {
+    private void childChanged(WatchedEvent event) {
+        Child<T> child = children.get(event.getPath().substring(path.length() + 1));
+        if (closed || child == null) {
             return;
         }
-        if (event == EventType.NodeDataChanged) {
+        if (event.getType() == EventType.NodeDataChanged) {
             queue(child);
             dataChanges.changed();
-        } else if (event == EventType.NodeDeleted) {
+        } else if (event.getType() == EventType.NodeDeleted) {
             // The deletion of the child also triggers the parent's watch, so the list of names is read again. If the
             // child has been created again by then, the list contains its name, and the child is read.
             child.unread = true;

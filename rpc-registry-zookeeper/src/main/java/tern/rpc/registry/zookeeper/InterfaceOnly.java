@@ -60,7 +60,11 @@ final class InterfaceOnly {
     }
 
     private CompletableFuture<Integer> look(Registration own, Registration.Service service, Set<String> alone) {
-        return session.children(paths.providers(service.key().interfaceName()), null)
+        String path = paths.providers(service.key().interfaceName());
+        if (session.cutOffLists().isTooLong(path)) {
+            return CompletableFuture.completedFuture(0);
+        }
+        return session.children(path, null)
                 .thenCompose(names -> steps.each(applications(own, names), application -> look(application, alone)))
                 .exceptionally(failure -> 0);
     }

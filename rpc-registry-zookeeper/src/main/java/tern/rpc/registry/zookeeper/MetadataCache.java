@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -17,8 +18,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.SeldomWarning;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.KnownProcesses.Known;
+import tern.rpc.registry.dubbo.KnownServices;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
@@ -41,6 +44,14 @@ final class MetadataCache {
      * The maximum number of concurrent calls to processes. The number is limited because a process might never answer.
      */
     private static final int MAX_CALLS = 16;
+
+    /** The maximum number of concurrent reads from the registry, because each may return up to a megabyte. */
+    private static final int MAX_READS = 16;
+
+    /** The number of revisions that are named in the log immediately. Further ones are named once a minute. */
+    private static final int MAX_NAMED = 10;
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final class Entry {
         final String revision;
@@ -82,7 +93,13 @@ final class MetadataCache {
     private final ProcessMetadata requests;
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
+    private final KnownServices known = new KnownServices();
+    private final Deque<Entry> unread = new ArrayDeque<>(); // the revisions that wait for their read
     private final Deque<Call> waiting = new ArrayDeque<>();
+    private final CoalescedTask changes;
+    private final SeldomWarning furtherFailures;
+    private int named;
+    private int reads;
     private int calls;
 
     MetadataCache(Session session, ProcessMetadata requests, Runnable changed) {
@@ -90,6 +107,8 @@ final class MetadataCache {
         this.paths = Paths.of(session.settings());
         this.requests = requests;
         this.changed = changed;
+        this.changes = new CoalescedTask(session, changed);
+        this.furtherFailures = new SeldomWarning(LOG, session.clock(), BETWEEN_WARNINGS);
     }
 
     /** Returns the services of a process; null until they are known. */
@@ -118,7 +137,13 @@ final class MetadataCache {
                 entry.processes.add(process);
             }
         }
-        entries.keySet().retainAll(revisions);
+        if (entries.keySet().retainAll(revisions)) {
+            known.retain(entries.values().stream()
+                    .map(each -> each.metadata)
+                    .filter(Objects::nonNull)
+                    .toList());
+        }
+        unread.removeIf(each -> !isCurrent(each));
         waiting.removeIf(call -> !isCurrent(call.entry()));
         for (Entry each : entries.values()) {
             if (each.metadata == null && !each.asking && each.failures == 0) {
@@ -154,35 +179,71 @@ final class MetadataCache {
 
     private void ask(Entry entry) {
         entry.asking = true;
-        Known process = entry.process();
-        read(entry, process)
-                .whenComplete((metadata, failure) -> session.execute(() -> {
-                    entry.asking = false;
-                    if (isCurrent(entry)) {
-                        answered(entry, process, metadata, failure);
-                    }
-                }));
+        unread.add(entry);
+        readNext();
+    }
+
+    private void readNext() {
+        while (reads < MAX_READS && !unread.isEmpty()) {
+            Entry entry = unread.remove();
+            Known process = entry.process();
+            reads++;
+            read(entry, process)
+                    .whenComplete((metadata, failure) -> session.execute(() -> {
+                        entry.asking = false;
+                        if (isCurrent(entry)) {
+                            answered(entry, process, metadata, failure);
+                        }
+                    }));
+        }
     }
 
     private void answered(
             Entry entry, Known process, @Nullable ApplicationMetadata metadata, @Nullable Throwable failure) {
         entry.asked = true;
-        if (metadata != null) {
-            entry.metadata = metadata;
-            entry.processes.clear();
-            changed.run();
+        if (metadata == null) {
+            failed(entry, process, failure == null ? "no answer" : reason(failure));
             return;
         }
+        try {
+            entry.metadata = known.add(metadata);
+            entry.processes.clear();
+            tell();
+        } catch (IllegalArgumentException e) {
+            failed(entry, process, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void failed(Entry entry, Known process, String why) {
         if (entry.failures++ == 0) {
-            LOG.warn(
-                    "The services of {} in revision {} cannot be read at {}: {}. It is tried again",
-                    Limits.shown(process.application()),
-                    Limits.shown(entry.revision),
-                    session.settings().url(),
-                    failure == null ? "no answer" : reason(failure));
-            changed.run();
+            name(entry, process, why);
+            tell();
         }
         session.schedule(() -> askAgain(entry), pause(entry.failures));
+    }
+
+    /**
+     * Reports a change. While other revisions are being read, the changes are reported at intervals, because each report
+     * causes work for all providers.
+     */
+    private void tell() {
+        if (reads == 0 && calls == 0 && unread.isEmpty() && waiting.isEmpty()) {
+            changed.run();
+        } else {
+            changes.changed();
+        }
+    }
+
+    private void name(Entry entry, Known process, String why) {
+        String message = "The services of " + Limits.shown(process.application()) + " in revision "
+                + Limits.shown(entry.revision) + " cannot be read at "
+                + session.settings().url() + ": " + why + ". It is tried again";
+        if (named < MAX_NAMED) {
+            named++;
+            LOG.warn(message);
+        } else {
+            furtherFailures.warn(message);
+        }
     }
 
     private void askAgain(Entry entry) {
@@ -220,6 +281,10 @@ final class MetadataCache {
     private CompletableFuture<ApplicationMetadata> stored(Known process) {
         String path = paths.metadata(process.application(), process.revision());
         return session.data(path, Limits.MAX_METADATA, null)
+                .whenComplete((data, failure) -> session.execute(() -> {
+                    reads--;
+                    readNext();
+                }))
                 .thenApply(data -> ApplicationMetadata.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
     }
 
@@ -256,5 +321,12 @@ final class MetadataCache {
                 }
             });
         }
+    }
+
+    /** Forgets all revisions, so that failed reads are not repeated. */
+    void close() {
+        entries.clear();
+        unread.clear();
+        waiting.clear();
     }
 }

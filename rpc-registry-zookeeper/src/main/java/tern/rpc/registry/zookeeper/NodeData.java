@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * Reads the data of one node, and reads it again after each change. If the node cannot be read, tries again after
- * growing pauses. Confined to the session's thread.
+ * Reads the data of one node, and reads it again when it changes. While changes continue, the data is read at growing
+ * intervals. If the node cannot be read, tries again after growing pauses. Confined to the session's thread.
  */
 final class NodeData implements Session.Listener {
 
@@ -28,6 +28,7 @@ final class NodeData implements Session.Listener {
     private final Session session;
     private final String path;
     private final Reader reader;
+    private final CoalescedTask changes;
     private final Watcher watcher;
     private final Retry retry;
     private int connection; // incremented on each connection; answers from an earlier connection are ignored
@@ -40,7 +41,8 @@ final class NodeData implements Session.Listener {
         this.session = session;
         this.path = path;
         this.reader = reader;
-        this.watcher = session.watcher(event -> read());
+        this.changes = new CoalescedTask(session, this::read);
+        this.watcher = session.watcher(event -> changes.changed());
         this.retry = new Retry(session, this::read);
     }
 

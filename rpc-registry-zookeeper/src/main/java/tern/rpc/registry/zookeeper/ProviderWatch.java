@@ -18,7 +18,11 @@ final class ProviderWatch implements Session.Listener {
         this.session = session;
         this.changed = changed;
         this.names = new ChildNames(
-                session, Paths.of(session.settings()).providers(interfaceName), this::listed, this::unreadable);
+                session,
+                Paths.of(session.settings()).providers(interfaceName),
+                ChildNames.MAX_CHILDREN,
+                this::listed,
+                this::unreadable);
     }
 
     void start() {

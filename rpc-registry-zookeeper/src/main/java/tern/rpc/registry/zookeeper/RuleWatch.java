@@ -69,6 +69,8 @@ final class RuleWatch implements NodeData.Reader {
             unusable(String.valueOf(e.getMessage()));
         } catch (NoClassDefFoundError e) {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
+        } catch (RuntimeException | StackOverflowError e) { // A malicious text must not block the lists of providers.
+            unusable("reading it failed: " + Limits.shown(e.toString()));
         }
     }
 

@@ -17,6 +17,7 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -78,6 +79,7 @@ final class Session implements AutoCloseable {
     private final ZooKeeperSettings settings;
     private final CuratorFramework curator;
     private final ScheduledExecutorService thread;
+    private final TaskQueue tasks;
     private final NanoClock clock;
     private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
 
@@ -91,6 +93,7 @@ final class Session implements AutoCloseable {
     private boolean started; // guarded by this
     private volatile long startedNanos;
     private boolean connected; // confined to the session's thread
+    private final CutOffLists cutOffLists = new CutOffLists(); // confined to the session's thread
     private long lastSession; // confined to the session's thread
     private long losses; // confined to the session's thread
     private String lastCause = ""; // why there is no connection; confined to the session's thread
@@ -109,6 +112,7 @@ final class Session implements AutoCloseable {
         this.settings = settings;
         this.curator = settings.newClient();
         this.thread = thread;
+        this.tasks = new TaskQueue(thread);
         this.clock = clock;
         this.outages = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
@@ -127,6 +131,11 @@ final class Session implements AutoCloseable {
 
     ZooKeeperSettings settings() {
         return settings;
+    }
+
+    /** Returns the lists that may be too long for the ZooKeeper client. */
+    CutOffLists cutOffLists() {
+        return cutOffLists;
     }
 
     /** Returns the problems that watches have with rules. */
@@ -155,11 +164,20 @@ final class Session implements AutoCloseable {
 
     /** Runs a task on the session's thread. */
     void execute(Runnable task) {
+        if (closed) {
+            LOG.debug("{} is closed", settings.url());
+            return;
+        }
         try {
-            thread.execute(() -> guarded(task));
+            tasks.add(() -> guarded(task));
         } catch (RejectedExecutionException e) {
             LOG.debug("{} is closed", settings.url(), e);
         }
+    }
+
+    /** Returns the number of tasks that wait for the session's thread, without the delayed ones. */
+    int waitingTasks() {
+        return tasks.size();
     }
 
     void schedule(Runnable task, Duration delay) {
@@ -207,6 +225,7 @@ final class Session implements AutoCloseable {
             lastSession = session;
             sessions.add(session);
             connected = true;
+            cutOffLists.connected();
             lastCause = "";
             lastStale = "";
             outage = "";
@@ -320,6 +339,9 @@ final class Session implements AutoCloseable {
             if (code == Code.OK.intValue() && value != null) {
                 result.complete(value);
             } else {
+                if (code == Code.CONNECTIONLOSS.intValue()) {
+                    cutOffLists.lost(result);
+                }
                 result.completeExceptionally(KeeperException.create(Code.get(code), path));
             }
         });
@@ -331,20 +353,21 @@ final class Session implements AutoCloseable {
      *
      * @param changed runs on the session's thread
      */
-    Watcher watcher(Consumer<Watcher.Event.EventType> changed) {
+    Watcher watcher(Consumer<WatchedEvent> changed) {
         return event -> {
             if (event.getType() != Watcher.Event.EventType.None) {
-                execute(() -> changed.accept(event.getType()));
+                execute(() -> changed.accept(event));
             }
         };
     }
 
     /** Reads the names of a node's children. */
     CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        return run(
+        CompletableFuture<List<String>> request = run(
                 path,
                 (zooKeeper, result) -> zooKeeper.getChildren(
                         path, watcher, (code, where, context, names) -> end(result, code, path, names), null));
+        return request.whenComplete((names, failure) -> cutOffLists.ended(path, request, names != null));
     }
 
     /**

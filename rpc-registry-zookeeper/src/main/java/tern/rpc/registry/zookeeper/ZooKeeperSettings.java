@@ -43,7 +43,7 @@ record ZooKeeperSettings(
      * The maximum size of one response in bytes. A list of about 2,500 providers of one interface already exceeds
      * ZooKeeper's default of 1 MiB.
      */
-    private static final String MAX_ANSWER = String.valueOf(64 * 1024 * 1024);
+    static final String MAX_ANSWER = String.valueOf(64 * 1024 * 1024);
 
     private static final String GROUP = "group";
     private static final String DEFAULT_ROOT = "dubbo";

@@ -73,7 +73,11 @@ class ChangeBurstTest {
     }
 
     private ChildNames listNames() throws Exception {
-        ChildNames names = new ChildNames(session, PARENT, lists::add, () -> {});
+        return listNames(ChildNames.MAX_CHILDREN);
+    }
+
+    private ChildNames listNames(int most) throws Exception {
+        ChildNames names = new ChildNames(session, PARENT, most, lists::add, () -> {});
         session.execute(() -> session.add(new Session.Listener() {
             @Override
             public void connected(boolean isNew) {
@@ -147,6 +151,25 @@ class ChangeBurstTest {
         create(1);
 
         assertThat(nextList()).hasSize(22);
+    }
+
+    @Test
+    void changesOfAListThatIsTooLongAreReadOnlyAfterPauses() throws Exception {
+        listNames(3);
+        create(5);
+        thread.advance(Duration.ofSeconds(1));
+        awaitEvents();
+        assertThat(lists).isNotEmpty().allSatisfy(list -> assertThat(list).isSubsetOf("0", "1", "2", "3"));
+        lists.clear();
+
+        create(1);
+        awaitEvents();
+        thread.advance(Duration.ofMillis(200));
+        awaitEvents();
+        assertThat(lists).isEmpty();
+        thread.advance(Duration.ofMillis(300));
+
+        assertThat(nextList()).containsExactly("0", "1", "2");
     }
 
     @Test
@@ -271,7 +294,7 @@ class ChangeBurstTest {
 
     /** Waits until this number of tasks wait for the session's thread. */
     private void awaitWaiting(String what, int tasks) {
-        Await.until(what, () -> thread.waiting() == tasks);
+        Await.until(what, () -> session.waitingTasks() == tasks);
     }
 
     @Test
@@ -305,6 +328,40 @@ class ChangeBurstTest {
             last = next(entries);
         }
         return last;
+    }
+
+    @Test
+    void nodeThatChangesOftenIsReadOncePerInterval() throws Exception {
+        String path = PARENT + "/rule";
+        zooKeeper.create(path, "0", CreateMode.PERSISTENT);
+        BlockingQueue<List<String>> texts = new LinkedBlockingQueue<>();
+        NodeData node = new NodeData(session, path, new NodeData.Reader() {
+            @Override
+            public void read(byte[] data) {
+                texts.add(List.of(new String(data, StandardCharsets.UTF_8)));
+            }
+
+            @Override
+            public void unreadable(String why) {
+                throw new AssertionError(why);
+            }
+        });
+        session.execute(node::start);
+        assertThat(next(texts)).containsExactly("0");
+        zooKeeper.replace(path, "1");
+        assertThat(next(texts)).containsExactly("1");
+
+        for (int i = 2; i < 20; i++) {
+            zooKeeper.replace(path, String.valueOf(i));
+        }
+        awaitEvents();
+        thread.advance(Duration.ofMillis(100).minus(TICK));
+        awaitEvents();
+        assertThat(texts).isEmpty();
+        thread.advance(TICK);
+
+        assertThat(next(texts)).containsExactly("19");
+        assertThat(texts).isEmpty();
     }
 
     @Test

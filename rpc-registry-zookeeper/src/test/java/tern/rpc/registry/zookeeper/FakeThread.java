@@ -39,13 +39,6 @@ final class FakeThread extends ScheduledThreadPoolExecutor implements NanoClock 
         return super.schedule(() -> {}, 1, TimeUnit.DAYS); // The session does not use the result.
     }
 
-    /** Returns the number of tasks that wait for the thread, without the delayed ones. */
-    int waiting() {
-        return (int) getQueue().stream()
-                .filter(task -> ((ScheduledFuture<?>) task).getDelay(TimeUnit.HOURS) == 0)
-                .count();
-    }
-
     /** Returns whether a delayed task waits for the clock. */
     synchronized boolean hasDelayed() {
         return !delayed.isEmpty();

@@ -6,6 +6,8 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.apache.zookeeper.CreateMode;
@@ -13,6 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.registry.Registry;
@@ -268,6 +272,88 @@ class HostileRegistryTest {
                 .anySatisfy(warning -> assertThat(warning).contains("has an entry that is left out, 10.0.0.1:7001"))
                 .anySatisfy(warning -> assertThat(warning).contains("in revision empty cannot be read"))
                 .anySatisfy(warning -> assertThat(warning).contains("in revision broken cannot be read"));
+    }
+
+    /** Each text makes the YAML parser or a regular expression fail in an unusual way, or run for a very long time. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "enabled: !!float \"\"",
+                "force: !!int \"\"",
+                "priority: !!timestamp \"x\"",
+                "key: !!binary \"%%%\"",
+                "conditions: [\"=> host =LONG !\"]",
+                "conditions: [\"=> host = aLONG,b\"]"
+            })
+    void rulesThatBreakTheirParserAreNamedAndBlockNoList(String yaml) throws Exception {
+        String text = yaml.replace("aLONG", "a,".repeat(20_000)).replace("LONG", " ".repeat(50_000));
+        write("/dubbo/config/dubbo/cap.Greeting::.condition-router", text);
+
+        look().awaitAddresses(GOOD);
+
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("condition-router", "Calls go on without it")
+                .hasSizeLessThan(500);
+    }
+
+    @Test
+    void manyRevisionsWithoutServicesAreNamedOnlyAFewTimes() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            write("/services/shop/10.0.1." + i + ":7001", process("10.0.1." + i, 7001, "missing-" + i));
+        }
+
+        Snapshots snapshots = look();
+        snapshots.awaitAddresses(GOOD);
+        write("/services/shop/10.0.0.8:7001", process("10.0.0.8", 7001, "good"));
+        snapshots.awaitAddresses("10.0.0.8:7001", GOOD);
+
+        Await.until("some are named", () -> warnings().size() >= 10);
+        assertThat(warnings())
+                .hasSizeLessThan(15)
+                .allSatisfy(warning -> assertThat(warning).contains("in revision missing-"));
+    }
+
+    @Test
+    void invalidEncodingIsNamedInOneLineWithoutAToken() throws Exception {
+        write("/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0.5%3A1%2Fa%3Ftoken%3D%\u2028s3cret", "");
+
+        look().awaitAddresses(GOOD);
+
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("a name that is not URL-encoded")
+                .doesNotContain("\u2028", "s3");
+    }
+
+    @Test
+    void oddAddressesAndNumbersAreNamedOrUsed() throws Exception {
+        String[] urls = {
+            "dubbo://10.0.0.1/cap.Greeting?interface=cap.Greeting",
+            "dubbo://10.0.0.2:0/cap.Greeting?interface=cap.Greeting&timestamp=1",
+            "dubbo://10.0.0.3:65536/cap.Greeting?interface=cap.Greeting",
+            "dubbo://10.0.0.4:7001/cap.Greeting?interface=cap.Greeting&weight=99999999999&timestamp=-7",
+            "dubbo://10.0.0.5:7001/cap.Greeting?weight=1&weight=2&interface=cap.Greeting&interface=cap.Greeting",
+            "dubbo://[2001:db8::6]:7001/cap.Greeting?interface=cap.Greeting&weight=-3",
+            "carrier-pigeon://10.0.0.7:7001/cap.Greeting?interface=cap.Greeting",
+            "empty://0.0.0.0/cap.Greeting?category=providers"
+        };
+        for (String url : urls) {
+            write("/dubbo/cap.Greeting/providers/" + URLEncoder.encode(url, StandardCharsets.UTF_8), "");
+        }
+
+        Snapshots snapshots = look();
+
+        snapshots.awaitAddresses("10.0.0.4:7001", "10.0.0.5:7001", GOOD, "[2001:db8::6]:7001");
+        assertThat(snapshots.last().instances())
+                .extracting(instance -> instance.attributes().weight())
+                .containsExactly(1_000_000, 2, 100, 100);
+        assertThat(snapshots.last().instances())
+                .allSatisfy(instance ->
+                        assertThat(instance.attributes().startedAtMillis()).isZero());
+        assertThat(warnings()).singleElement().asString().contains("/dubbo/cap.Greeting/providers", "port");
     }
 
     @Test

@@ -137,6 +137,14 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
+    /** Expires all sessions except the session of this client. */
+    void expireOthers() throws Exception {
+        long own = session();
+        server.getSessionTracker().globalSessions().stream()
+                .filter(session -> session != own)
+                .forEach(server::closeSession);
+    }
+
     /** Returns the number of sessions that the server knows. */
     int sessions() {
         return server.getSessionTracker().globalSessions().size();
@@ -163,13 +171,18 @@ final class ZooKeeperServer implements AutoCloseable {
         port = factory.getLocalPort();
     }
 
-    @Override
-    public void close() throws Exception {
-        client.close();
-        stop();
+    /** Deletes all nodes and sessions of the stopped server, which starts empty afterwards. */
+    void loseData() throws Exception {
         try (Stream<Path> files = Files.walk(directory)) {
             files.sorted(Comparator.reverseOrder())
                     .forEach(file -> file.toFile().delete());
         }
+    }
+
+    @Override
+    public void close() throws Exception {
+        client.close();
+        stop();
+        loseData();
     }
 }

@@ -1,0 +1,46 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds lists of names that are too long for the ZooKeeper client. The client closes the connection if an answer is too
+ * long, so a list that is requested again after each reconnection would prevent all other reads. ZooKeeper answers in
+ * order. If the connection is lost repeatedly and the first operation without an answer is always the same list, the
+ * list probably is too long. Confined to the session's thread.
+ */
+final class CutOffLists {
+
+    /** The number of lost connections after which a list is requested only after pauses. */
+    private static final int MAX_LOST = 2;
+
+    private final Map<String, Integer> lost = new HashMap<>();
+    private @Nullable CompletableFuture<?> firstLost; // the first operation that failed when the connection was lost
+
+    void connected() {
+        firstLost = null;
+    }
+
+    /** Records that an operation failed because the connection was lost. Must be called in the operations' order. */
+    void lost(CompletableFuture<?> operation) {
+        if (firstLost == null) {
+            firstLost = operation;
+        }
+    }
+
+    /** Records the end of a request for a node's list. */
+    void ended(String path, CompletableFuture<?> request, boolean isAnswered) {
+        if (isAnswered) {
+            lost.remove(path);
+        } else if (request == firstLost) {
+            lost.merge(path, 1, Integer::sum);
+        }
+    }
+
+    /** Returns whether a node's list probably is too long. */
+    boolean isTooLong(String path) {
+        return lost.getOrDefault(path, 0) >= MAX_LOST;
+    }
+}

@@ -1,0 +1,46 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Runs tasks one after another on one thread. While the thread is busy, all tasks that arrive are handed over to it
+ * together, because handing over a single task costs more than most tasks do. Thread-safe.
+ */
+final class TaskQueue {
+
+    private final Executor thread;
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean handedOver = new AtomicBoolean();
+
+    /** @param thread runs its tasks on one thread */
+    TaskQueue(Executor thread) {
+        this.thread = thread;
+    }
+
+    /**
+     * Adds a task. The task must not throw exceptions.
+     *
+     * @throws java.util.concurrent.RejectedExecutionException if the thread accepts no more tasks
+     */
+    void add(Runnable task) {
+        tasks.add(task);
+        if (handedOver.compareAndSet(false, true)) {
+            thread.execute(this::run);
+        }
+    }
+
+    private void run() {
+        handedOver.set(false); // A task that is added from now on is run below or by the next run.
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
+        }
+    }
+
+    /** Returns the number of tasks that wait for the thread. */
+    int size() {
+        return tasks.size();
+    }
+}
