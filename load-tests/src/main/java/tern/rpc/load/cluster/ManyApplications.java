@@ -50,6 +50,7 @@ final class ManyApplications {
     private static final int LEAVE_SECONDS = 10;
     private static final int RETURN_SECONDS = 60;
     private static final int CONNECTIONS_PER_SECOND = 50; // the client's own limit, see docs/cluster.md
+    private static final int SUBSET = 100; // the connections of a reference, see docs/cluster.md
     private static final int LAST_LIST_SECONDS = 2; // The client delays a list for at most a second.
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
@@ -66,7 +67,7 @@ final class ManyApplications {
     private final RpcClient client;
     private final int seconds;
     private final int servicesPerApplication;
-    private final boolean onlyCalls;
+    private final String scenes;
     private volatile Histogram micros = new ConcurrentHistogram(3);
     // the failures of calls in the current scene of the simulation
     private final Queue<RuntimeException> failures = new ConcurrentLinkedQueue<>();
@@ -77,7 +78,7 @@ final class ManyApplications {
         int instances = options.number("instances", 10_000);
         this.seconds = options.number("seconds", 60);
         this.servicesPerApplication = options.number("services", 20);
-        this.onlyCalls = options.text("scenes", "all").equals("calls");
+        this.scenes = options.text("scenes", "all");
         long before = RegistryFigures.used();
         for (int i = 0; i < applications; i++) {
             small.add(new SimulatedApplication("application-" + i, i + 1, instances / applications));
@@ -92,7 +93,8 @@ final class ManyApplications {
      * @param arguments {@code --applications=} the number of small applications; {@code --instances=} the total number
      *     of instances of these applications; {@code --giant=} the number of instances of the large application;
      *     {@code --services=} the number of references to each application; {@code --seconds=} the duration of a scene;
-     *     {@code --scenes=calls} only the scenes that show the response times of calls during changes
+     *     {@code --scenes=calls} only the scenes that show the response times of calls during changes; {@code
+     *     --scenes=memory} only the memory of the references
      */
     public static void main(String[] arguments) throws Exception {
         ManyApplications simulation = new ManyApplications(new Options(arguments));
@@ -104,6 +106,9 @@ final class ManyApplications {
         try (RpcServer server = serve()) {
             server.start();
             refer();
+            if (scenes.equals("memory")) {
+                return;
+            }
             for (int i = 0; i < CALLERS; i++) {
                 int seed = i;
                 Thread caller = new Thread(() -> call(new Random(seed)), "caller-" + i);
@@ -115,7 +120,7 @@ final class ManyApplications {
             besideQuiet("100 instances per second leave or return", () -> changes(100, () -> leaveOrReturn(undo)));
             besideQuiet("100 changed weights per second", () -> changes(100, () -> changeOne(this::otherWeight)));
             besideQuiet("100 changed revisions per second", () -> changes(100, () -> changeOne(this::otherRevision)));
-            if (onlyCalls) {
+            if (scenes.equals("calls")) {
                 ended = true;
                 return;
             }
@@ -145,27 +150,36 @@ final class ManyApplications {
     }
 
     private void refer() throws InterruptedException {
+        refer("the small applications", small);
+        refer("the large application", List.of(giant));
+    }
+
+    /** Creates the references to the services of these applications, and prints the memory that they need. */
+    private void refer(String name, List<SimulatedApplication> applications) throws InterruptedException {
         long before = RegistryFigures.used();
+        int openedBefore = opened.size();
         long started = System.nanoTime();
+        int references = 0;
         long pairs = 0;
-        List<SimulatedApplication> all = new ArrayList<>(small);
-        all.add(giant);
-        for (SimulatedApplication application : all) {
+        long connections = 0;
+        for (SimulatedApplication application : applications) {
             for (int i = 0; i < servicesPerApplication; i++) {
                 services.add(client.refer(ServiceReference.to(NodeService.class, application.source())
                         .version(version(i))
                         .protocol(InMemoryTransport.PROTOCOL)
                         .build()));
+                references++;
                 pairs += application.size();
             }
+            connections += Math.min(application.size(), SUBSET);
         }
         double seconds = (System.nanoTime() - started) / 1e9;
-        long connections = small.stream().mapToLong(SimulatedApplication::size).sum() + 100;
         TimeUnit.SECONDS.sleep(connections / CONNECTIONS_PER_SECOND + 1);
+        long bytes = RegistryFigures.used() - before;
         print(
-                "%,d references: created in %.1f s, %,d connections, %,d bytes of heap for each pair of reference and"
-                        + " known instance, everything included",
-                services.size(), seconds, opened.size(), (RegistryFigures.used() - before) / pairs);
+                "%,d references to %s: created in %.1f s, %,d connections, %,d bytes of heap for each reference and"
+                        + " %.1f bytes for each pair of reference and known instance, everything included",
+                references, name, seconds, opened.size() - openedBefore, bytes / references, (double) bytes / pairs);
     }
 
     private interface Scene {
