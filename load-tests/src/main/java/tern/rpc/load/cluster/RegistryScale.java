@@ -52,7 +52,8 @@ final class RegistryScale {
 
     /**
      * @param arguments {@code --scenes=} some of {@value #SCENES}; {@code --instances=} the number of instances; {@code
-     *     --changes=} the number of single changes; {@code --minutes=} the duration of the outage
+     *     --changes=} the number of single changes; {@code --restarts=} the number of mass restarts; {@code --minutes=}
+     *     the duration of the outage
      */
     public static void main(String[] arguments) throws Exception {
         RegistryScale scale = new RegistryScale(new Options(arguments));
@@ -200,36 +201,45 @@ final class RegistryScale {
         }
     }
 
-    /** Removes all instances but one within ten seconds, and creates them again within a minute. */
+    /**
+     * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this, because the
+     * first restart includes the time in which the virtual machine compiles the code that handles it.
+     */
     private void massRestart(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception {
         try (ConsumerProcess consumer = consumer("tern", keeper)) {
             consumer.firstCallMillis();
             consumer.awaitList(instances);
             TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
-            consumer.calls();
-            long processorStart = consumer.figures().processorNanos();
-            TimeUnit.SECONDS.sleep(LEAVE_SECONDS + RETURN_SECONDS);
-            long processorQuiet = consumer.figures().processorNanos() - processorStart;
-            consumer.calls();
-            long processorBefore = consumer.figures().processorNanos();
-            inSteps(LEAVE_SECONDS, many::delete);
-            inSteps(RETURN_SECONDS, many::create);
-            long last = System.nanoTime();
-            Seen complete = consumer.awaitList(instances);
-            long processorBusy = consumer.figures().processorNanos() - processorBefore;
-            Calls calls = consumer.calls();
-            print(
-                    "restart of %,d instances: final list %.0f ms after the last change, %,.0f ms of processor time in %d s"
-                            + " (%,.0f ms without changes), %d of %d calls failed, p99 %.1f ms",
-                    instances,
-                    Math.max(0, complete.nanos() - last) / NANOS_PER_MILLI,
-                    processorBusy / NANOS_PER_MILLI,
-                    LEAVE_SECONDS + RETURN_SECONDS,
-                    processorQuiet / NANOS_PER_MILLI,
-                    calls.failed(),
-                    calls.all(),
-                    calls.p99Millis());
+            for (int restart = 1; restart <= options.number("restarts", 2); restart++) {
+                restart(consumer, many, restart);
+            }
         }
+    }
+
+    private void restart(ConsumerProcess consumer, ManyInstances many, int number) throws Exception {
+        long processorStart = consumer.figures().processorNanos();
+        TimeUnit.SECONDS.sleep(LEAVE_SECONDS + RETURN_SECONDS);
+        long processorQuiet = consumer.figures().processorNanos() - processorStart;
+        consumer.calls();
+        long processorBefore = consumer.figures().processorNanos();
+        inSteps(LEAVE_SECONDS, many::delete);
+        inSteps(RETURN_SECONDS, many::create);
+        long last = System.nanoTime();
+        Seen complete = consumer.awaitList(instances);
+        long processorBusy = consumer.figures().processorNanos() - processorBefore;
+        Calls calls = consumer.calls();
+        print(
+                "restart %d of %,d instances: final list %.0f ms after the last change, %,.0f ms of processor time in %d s"
+                        + " (%,.0f ms without changes), %d of %d calls failed, p99 %.1f ms",
+                number,
+                instances,
+                Math.max(0, complete.nanos() - last) / NANOS_PER_MILLI,
+                processorBusy / NANOS_PER_MILLI,
+                LEAVE_SECONDS + RETURN_SECONDS,
+                processorQuiet / NANOS_PER_MILLI,
+                calls.failed(),
+                calls.all(),
+                calls.p99Millis());
     }
 
     private interface Step {
