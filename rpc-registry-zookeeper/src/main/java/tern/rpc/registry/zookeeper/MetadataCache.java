@@ -223,8 +223,8 @@ final class MetadataCache {
     }
 
     /**
-     * Reports a change. While other revisions are being read, the changes are reported at intervals, because each report
-     * causes work for all providers.
+     * Reports a change. While other revisions are being read, the changes are reported at intervals, because each
+     * report causes work for all providers.
      */
     private void tell() {
         if (reads == 0 && calls == 0 && unread.isEmpty() && waiting.isEmpty()) {
