@@ -54,9 +54,11 @@ final class WatchedHttpClient extends HttpClient {
         @Nullable
         String redirected(String name) {
             CompletableFuture<? extends HttpResponse<?>> known = answer;
-            boolean isAnswered = known != null && known.isDone() && !known.isCompletedExceptionally();
-            HttpResponse<?> response = isAnswered ? known.join() : null;
-            return response != null && redirects(response) > 0 ? name(name, response) : null;
+            if (known == null || !known.isDone() || known.isCompletedExceptionally()) {
+                return null;
+            }
+            HttpResponse<?> response = known.join();
+            return redirects(response) > 0 ? name(name, response) : null;
         }
 
         @Override
