@@ -34,8 +34,8 @@ public final class OutsideOperations {
      * Records that the current thread begins an operation outside of calls. The thread must call {@link #ran} with the
      * same name at its end.
      */
-    public static void begins(Phase kind, String name) {
-        Series series = series(kind, name);
+    public static void begins(Phase kind, @Nullable String name) {
+        Series series = name == null ? null : series(kind, name);
         if (series != null) {
             series.begins();
         }
