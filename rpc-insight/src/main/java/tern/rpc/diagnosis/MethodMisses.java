@@ -24,6 +24,9 @@ final class MethodMisses {
     /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */
     private static final double SHARE = 0.1;
 
+    /** The share of failed calls from which a method misses the target. A failure is worse than a late answer. */
+    private static final double FAILED_SHARE = 0.03;
+
     /** The share of late or failed calls must be at least this multiple of the method's usual share. */
     private static final double MORE_THAN_USUAL = 3;
 
@@ -72,7 +75,7 @@ final class MethodMisses {
             String method = entry.getKey();
             Sums since = entry.getValue().since(start.methods().getOrDefault(method, Sums.NONE));
             Sums lately = entry.getValue().since(middle.methods().getOrDefault(method, Sums.NONE));
-            boolean goesOn = bad(lately) > SHARE * lately.calls();
+            boolean goesOn = bad(lately) > SHARE * lately.calls() || lately.failed() > FAILED_SHARE * lately.calls();
             if (goesOn
                     && (isMissed(method, since, start.atNanos(), isExcused)
                             || isMissed(method, lately, middle.atNanos(), isExcused))) {
@@ -93,15 +96,18 @@ final class MethodMisses {
     }
 
     private boolean isMissed(String method, Sums sums, long sinceNanos, Predicate<EndedCall> isExcused) {
-        return isMissed(method, sums.calls(), bad(sums))
-                && isMissed(method, sums.calls(), bad(sums) - excused(method, sinceNanos, isExcused));
+        if (isMissed(method, sums.calls(), sums.failed(), FAILED_SHARE)) {
+            return true;
+        }
+        return isMissed(method, sums.calls(), bad(sums), SHARE)
+                && isMissed(method, sums.calls(), bad(sums) - excused(method, sinceNanos, isExcused), SHARE);
     }
 
-    private boolean isMissed(String method, long calls, long bad) {
+    private boolean isMissed(String method, long calls, long bad, double share) {
         double usually = usual.reliableFigure(key(method));
         return usually >= 0
                 && bad >= MIN_BAD
-                && MissWatch.lowerBound(Math.min(bad, calls), calls) > SHARE
+                && MissWatch.lowerBound(Math.min(bad, calls), calls) > share
                 && bad >= MORE_THAN_USUAL * usually * calls
                 && !usual.hasNeverMetTarget(method);
     }

@@ -22,6 +22,9 @@ final class RedisText {
      */
     private static final double LOOPS = 0.25;
 
+    /** From this number of commands in a call, the number is the cause, even if it also occupies the event loops. */
+    private static final double TOO_MANY = 100;
+
     /**
      * Processors are considered nearly saturated if at least this share of their time is used. Each command is handed
      * to an event loop and back, and both handovers then wait for a processor.
@@ -94,7 +97,7 @@ final class RedisText {
         if (place != null) {
             facts.add("from     " + place);
         }
-        Told loops = eventLoops(facts);
+        Told loops = sum.count() >= TOO_MANY ? null : eventLoops(facts);
         if (loops != null) {
             return loops;
         }

@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
 import org.junit.jupiter.api.Test;
+import shop.Orders;
 import tern.rpc.Phase;
 
 class MethodMissesTest {
@@ -75,5 +76,23 @@ class MethodMissesTest {
         reports(10, 8, 2);
 
         assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW STATEMENT: select sales");
+    }
+
+    @Test
+    void methodOfWhichAFewCallsFailMissesTheTarget() {
+        reports(300, 8, 0);
+
+        for (int i = 0; i < 20; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 400; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 10; call++) {
+                    shop.call("ReportService.sales", 0, call == 0 ? Orders.closed() : null, USUAL);
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
     }
 }
