@@ -57,11 +57,6 @@ final class Borrowings {
         return holders;
     }
 
-    /** Records that a borrower no longer waits, and that it is unknown for how long it has waited. */
-    void left() {
-        waiting.decrement();
-    }
-
     /** Records that a borrower's wait has failed. */
     void refused(long askedAt) {
         waiting.decrement();

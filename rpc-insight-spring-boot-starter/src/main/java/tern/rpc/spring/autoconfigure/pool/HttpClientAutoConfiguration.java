@@ -5,8 +5,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
-import org.springframework.boot.http.client.autoconfigure.reactive.ClientHttpConnectorBuilderCustomizer;
-import org.springframework.boot.http.client.reactive.ReactorClientHttpConnectorBuilder;
 import org.springframework.boot.webclient.WebClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -14,15 +12,12 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.reactive.function.client.WebClient;
-import reactor.netty.http.client.HttpClient;
 
 /** Measures the HTTP exchanges of RestClient, RestTemplate, WebClient and the JDK's HTTP client. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
-        beforeName = {
-            "org.springframework.boot.http.client.autoconfigure.imperative.ImperativeHttpClientAutoConfiguration",
-            "org.springframework.boot.http.client.autoconfigure.reactive.ReactiveHttpClientAutoConfiguration"
-        })
+        beforeName =
+                "org.springframework.boot.http.client.autoconfigure.imperative.ImperativeHttpClientAutoConfiguration")
 public final class HttpClientAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
@@ -55,29 +50,8 @@ public final class HttpClientAutoConfiguration {
          */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
-        WebClientWatch rpcWebClientWatch(ConnectionWaits waits) {
-            return new WebClientWatch(waits);
-        }
-
-        @Bean
-        ConnectionWaits rpcConnectionWaits(PoolSources sources) {
-            return new ConnectionWaits(sources);
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({
-        WebClient.class,
-        WebClientCustomizer.class,
-        HttpClient.class,
-        ReactorClientHttpConnectorBuilder.class,
-        ClientHttpConnectorBuilderCustomizer.class
-    })
-    static class ReactorConfiguration {
-
-        @Bean
-        ReactorConnections rpcReactorConnections(ConnectionWaits waits) {
-            return new ReactorConnections(waits);
+        WebClientWatch rpcWebClientWatch() {
+            return new WebClientWatch();
         }
     }
 }

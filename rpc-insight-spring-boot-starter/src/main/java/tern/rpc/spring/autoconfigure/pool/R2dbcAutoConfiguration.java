@@ -3,7 +3,6 @@ package tern.rpc.spring.autoconfigure.pool;
 import io.r2dbc.pool.ConnectionPool;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
@@ -15,10 +14,7 @@ import reactor.core.publisher.Flux;
 public final class R2dbcAutoConfiguration {
 
     @Bean
-    static R2dbcWatch rpcR2dbcWatch(
-            ObjectProvider<PoolSources> sources,
-            ObjectProvider<SettingOrigins> origins,
-            ObjectProvider<ConfigurableListableBeanFactory> beans) {
-        return new R2dbcWatch(sources, origins, beans);
+    static R2dbcWatch rpcR2dbcWatch(ObjectProvider<PoolSources> sources) {
+        return new R2dbcWatch(sources);
     }
 }

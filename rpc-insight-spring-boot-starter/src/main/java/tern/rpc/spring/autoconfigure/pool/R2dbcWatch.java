@@ -8,12 +8,9 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.NativeDetector;
 import reactor.core.publisher.Mono;
 import tern.rpc.pool.PoolKind;
-import tern.rpc.pool.PoolSetting.Source;
-import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.StoreNames;
 
@@ -26,20 +23,10 @@ final class R2dbcWatch implements BeanPostProcessor {
     /** The name of the bean that Boot creates. */
     private static final String OF_BOOT = "connectionFactory";
 
-    /** The property of the pool that Boot creates. */
-    private static final String MAX_SIZE = "spring.r2dbc.pool.max-size";
-
     private final ObjectProvider<PoolSources> sources;
-    private final ObjectProvider<SettingOrigins> origins;
-    private final ObjectProvider<ConfigurableListableBeanFactory> beans;
 
-    R2dbcWatch(
-            ObjectProvider<PoolSources> sources,
-            ObjectProvider<SettingOrigins> origins,
-            ObjectProvider<ConfigurableListableBeanFactory> beans) {
+    R2dbcWatch(ObjectProvider<PoolSources> sources) {
         this.sources = sources;
-        this.origins = origins;
-        this.beans = beans;
     }
 
     @Override
@@ -49,8 +36,7 @@ final class R2dbcWatch implements BeanPostProcessor {
         }
         Borrowings borrowings = new Borrowings();
         String name = sources.getObject().nameFor(OF_BOOT.equals(beanName) ? "r2dbc" : beanName);
-        boolean hasProperties = OF_BOOT.equals(beanName) && isMadeByBoot(beanName);
-        sources.getObject().add(name, () -> snapshot(name, pool, borrowings, hasProperties));
+        sources.getObject().add(name, () -> snapshot(name, pool, borrowings));
         StoreNames.Store store = sources.getObject().databases().add(name);
         WatchedR2dbc watched = new WatchedR2dbc(name, store, borrowings);
         ProxyFactory proxy = new ProxyFactory(pool);
@@ -65,15 +51,7 @@ final class R2dbcWatch implements BeanPostProcessor {
         return proxy.getProxy(pool.getClass().getClassLoader());
     }
 
-    private boolean isMadeByBoot(String beanName) {
-        ConfigurableListableBeanFactory factory = beans.getObject();
-        String maker = factory.containsBeanDefinition(beanName)
-                ? factory.getBeanDefinition(beanName).getFactoryBeanName()
-                : null;
-        return maker != null && maker.startsWith("org.springframework.boot.");
-    }
-
-    private PoolSnapshot snapshot(String name, ConnectionPool pool, Borrowings borrowings, boolean hasProperties) {
+    private static PoolSnapshot snapshot(String name, ConnectionPool pool, Borrowings borrowings) {
         PoolMetrics metrics = pool.getMetrics().orElse(null);
         int max = metrics == null ? Integer.MAX_VALUE : metrics.getMaxAllocatedSize();
         return borrowings
@@ -82,12 +60,7 @@ final class R2dbcWatch implements BeanPostProcessor {
                         metrics == null ? 0 : metrics.acquiredSize(),
                         metrics == null ? 0 : metrics.idleSize(),
                         borrowings.waiting())
-                .settings(
-                        hasProperties
-                                ? List.of(origins.getObject()
-                                        .setting(MAX_SIZE, max, Source.LIBRARY, Use.MAX)
-                                        .accepting(PoolSources.SIZES))
-                                : List.of())
+                .settings(List.of())
                 .build();
     }
 }

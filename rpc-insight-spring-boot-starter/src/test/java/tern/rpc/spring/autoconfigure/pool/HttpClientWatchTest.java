@@ -34,9 +34,6 @@ import org.springframework.web.client.RestTemplate;
 import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.pool.OutsideOperations;
-import tern.rpc.pool.PoolKind;
-import tern.rpc.pool.PoolSnapshot;
 
 /** Checks with every kind of client that each exchange is recorded once, under the name of its host. */
 @Timeout(120)
@@ -86,11 +83,6 @@ class HttpClientWatchTest {
         });
         server.createContext("/full", exchange -> {
             exchange.sendResponseHeaders(503, -1);
-            exchange.close();
-        });
-        server.createContext("/moved", exchange -> {
-            exchange.getResponseHeaders().set("Location", "/new");
-            exchange.sendResponseHeaders(302, -1);
             exchange.close();
         });
         server.start();
@@ -196,126 +188,5 @@ class HttpClientWatchTest {
             assertOne(Calls.ledgerOf(() ->
                     jdk.sendAsync(request, HttpResponse.BodyHandlers.ofString()).get(60, TimeUnit.SECONDS)));
         });
-    }
-
-    @Test
-    void redirectIsPartOfTheNameOfItsExchange() {
-        application
-                .withPropertyValues("spring.http.clients.imperative.factory=http-components")
-                .run(there -> {
-                    RestClient client = there.getBean(RestClient.Builder.class).build();
-                    CallLedger call = Calls.ledgerOf(() -> {
-                        for (int i = 0; i < 8; i++) {
-                            client.get().uri(url() + "/moved").retrieve().toBodilessEntity();
-                        }
-                        return null;
-                    });
-
-                    String host = url().substring("http://".length());
-                    assertThat(call.count(Phase.HTTP)).isEqualTo(16);
-                    assertThat(Calls.names(call, Phase.HTTP))
-                            .contains("GET " + host + "/moved (redirect to " + host + ")", "GET " + host + "/new");
-                });
-    }
-
-    @Test
-    void redirectThatBootsRestClientFollowsWithTheJdkIsPartOfTheName() {
-        application
-                .withPropertyValues("spring.http.clients.imperative.factory=jdk")
-                .run(there -> {
-                    RestClient client = there.getBean(RestClient.Builder.class).build();
-                    CallLedger call = Calls.ledgerOf(() -> {
-                        for (int i = 0; i < 8; i++) {
-                            client.get().uri(url() + "/moved").retrieve().toBodilessEntity();
-                        }
-                        return null;
-                    });
-
-                    String host = url().substring("http://".length());
-                    assertThat(call.count(Phase.HTTP)).isEqualTo(8);
-                    assertThat(Calls.names(call, Phase.HTTP))
-                            .containsExactly("GET " + host + "/moved (redirect to " + host + ")");
-                });
-    }
-
-    @Test
-    void redirectThatTheJdkFollowsIsPartOfTheName() throws Exception {
-        HttpClient client = new WatchedHttpClient(HttpClient.newBuilder()
-                .followRedirects(HttpClient.Redirect.NORMAL)
-                .build());
-        HttpRequest request =
-                HttpRequest.newBuilder(URI.create(url() + "/moved")).build();
-        CallLedger call = Calls.ledgerOf(() -> {
-            for (int i = 0; i < 8; i++) {
-                client.send(request, HttpResponse.BodyHandlers.ofString());
-            }
-            return null;
-        });
-
-        String host = url().substring("http://".length());
-        assertThat(Calls.names(call, Phase.HTTP)).containsExactly("GET " + host + "/moved (redirect to " + host + ")");
-    }
-
-    @Test
-    void exchangeOutsideOfCallsIsKnown() {
-        application
-                .withPropertyValues("spring.http.clients.imperative.factory=http-components")
-                .run(there -> {
-                    RestClient client = there.getBean(RestClient.Builder.class).build();
-
-                    client.get().uri(url() + "/outside").retrieve().toBodilessEntity();
-
-                    assertThat(OutsideOperations.of(
-                                    Phase.HTTP, "GET " + url().substring("http://".length()) + "/outside"))
-                            .isNotNull();
-                });
-    }
-
-    @Test
-    void waitForAConnectionOfTheReactiveClientIsNotTimeOfThePeer() {
-        application
-                .withPropertyValues("spring.http.clients.reactive.connector=reactor")
-                .run(there -> {
-                    WebClient client = there.getBean(WebClient.Builder.class).build();
-                    CallLedger call = Calls.ledgerOf(() -> {
-                        for (int i = 0; i < 8; i++) {
-                            client.get()
-                                    .uri(url())
-                                    .retrieve()
-                                    .toBodilessEntity()
-                                    .block();
-                        }
-                        return null;
-                    });
-
-                    PoolSnapshot pool = Calls.pool(there, "webclient");
-                    assertThat(call.count(Phase.HTTP)).isEqualTo(8);
-                    assertThat(call.count(Phase.HTTP_CONNECTION)).isEqualTo(8);
-                    assertThat(Calls.names(call, Phase.HTTP_CONNECTION)).containsOnly("webclient");
-                    assertThat(pool.kind()).isEqualTo(PoolKind.HTTP);
-                    assertThat(pool.taken()).isEqualTo(8);
-                    assertThat(pool.waiting()).isZero();
-                    while (Calls.pool(there, "webclient").active() > 0) {
-                        Thread.onSpinWait();
-                    }
-                });
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"jdk", "jetty"})
-    void clientThatDoesNotReportItsConnectionsHasNoPool(String connector) {
-        application
-                .withPropertyValues("spring.http.clients.reactive.connector=" + connector)
-                .run(there -> {
-                    WebClient client = there.getBean(WebClient.Builder.class).build();
-                    CallLedger call = Calls.ledgerOf(() -> client.get()
-                            .uri(url())
-                            .retrieve()
-                            .toBodilessEntity()
-                            .block());
-
-                    assertThat(call.count(Phase.HTTP_CONNECTION)).isZero();
-                    assertThatThrownBy(() -> Calls.pool(there, "webclient")).hasMessageContaining("no pool");
-                });
     }
 }

@@ -21,8 +21,6 @@ import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Publisher;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -93,39 +91,6 @@ class R2dbcWatchTest {
                     pool = context.getBean("rpcPool.r2dbc", PoolSource.class);
                     test.accept(context.getBean(ConnectionPool.class));
                 });
-    }
-
-    /** Creates the pool in a class with a name like Boot's. */
-    @Configuration(value = "org.springframework.boot.r2dbc.Pools", proxyBeanMethods = false)
-    static class BootsPool {
-
-        @Bean
-        ConnectionPool connectionFactory() {
-            return new ConnectionPool(ConnectionPoolConfiguration.builder(proxy(
-                            ConnectionFactory.class,
-                            Map.of("create", Mono.never(), "getMetadata", (ConnectionFactoryMetadata)
-                                    () -> "simulated")))
-                    .maxSize(7)
-                    .initialSize(0)
-                    .build());
-        }
-    }
-
-    @Test
-    void poolOfBootHasTheProperty() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RpcPoolsAutoConfiguration.class, R2dbcAutoConfiguration.class))
-                .withUserConfiguration(BootsPool.class)
-                .run(context -> assertThat(context.getBean("rpcPool.r2dbc", PoolSource.class)
-                                .snapshot()
-                                .settings())
-                        .extracting(setting -> setting.property() + "=" + setting.value())
-                        .containsExactly("spring.r2dbc.pool.max-size=7"));
-    }
-
-    @Test
-    void poolOfTheApplicationHasNoProperty() {
-        withPool(connections -> assertThat(pool.snapshot().settings()).isEmpty());
     }
 
     private <T> Mono<T> inCall(Mono<T> chain) {
