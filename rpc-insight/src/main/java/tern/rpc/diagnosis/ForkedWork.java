@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ForkJoinPool;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -17,6 +18,12 @@ final class ForkedWork {
 
     /** At least this many late calls must run items themselves. */
     private static final int MIN_CALLS = 3;
+
+    /** One slow exchange shows a slow peer. If the pool delays the answers, exchanges with different names are slow. */
+    private static final int MIN_EXCHANGES = 2;
+
+    /** From this version of Java on, futures always use the common pool. */
+    private static final int ALWAYS_COMMON = 25;
 
     /** The kinds of activities and waits that the work on one item may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
@@ -47,7 +54,7 @@ final class ForkedWork {
         Times full = new Times();
         full.add(new Part(Kind.POOL, pool.name()), 1);
         boolean runItems = callsRunItems(tasks);
-        boolean awaitAnswers = answersAwaitPool();
+        boolean awaitAnswers = futuresUseCommonPool() && areSeveralExchanges() && answersAwaitPool();
         for (Part part : leaves.longestFirst()) {
             if (runItems && WORK.contains(part.kind())) {
                 leaves.pour(part, full, "calls run the items of a parallel stream themselves");
@@ -55,6 +62,21 @@ final class ForkedWork {
                 leaves.pour(part, full, "answers of HTTP exchanges wait for a thread of the common pool");
             }
         }
+    }
+
+    /**
+     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, they do not if the pool has
+     * only one thread.
+     */
+    static boolean futuresUseCommonPool() {
+        return ForkJoinPool.getCommonPoolParallelism() > 1 || Runtime.version().feature() >= ALWAYS_COMMON;
+    }
+
+    private boolean areSeveralExchanges() {
+        return leaves.longestFirst().stream()
+                        .filter(part -> part.kind() == Kind.HTTP)
+                        .count()
+                >= MIN_EXCHANGES;
     }
 
     /** Returns whether most samples of HTTP exchanges found the calls waiting for a thread of the common pool. */

@@ -3,9 +3,11 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +25,19 @@ import tern.rpc.pool.PoolSource;
  */
 final class HeldRows {
 
-    /** The minimum number of looks that must find the same holder. */
-    private static final int MIN_LOOKS = 2;
+    /**
+     * The minimum number of pairs of successive looks that find the same transaction. Short transactions also use the
+     * table, but each of them is found by one look only.
+     */
+    private static final int MIN_PAIRS = 1;
+
+    /** The pairs must be at least 1/{@value} of the looks that found the statement waiting. */
+    private static final int PART_OF_WAITS = 3;
+
+    /** Holders and waits that were not found for this time are forgotten. */
+    private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private static final int MAX_TRANSACTIONS = 16; // the remembered transactions of one key
 
     /** Stacks of holders are read for at most this many of them at once. */
     private static final int MAX_READ = 4;
@@ -41,6 +54,8 @@ final class HeldRows {
 
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
+    private final Map<String, Waits> waits = new HashMap<>(); // by statement
+    private int number; // of the current look
 
     /** The statement that waits, and the statement and the threads that hold the lock. */
     private record Key(String waiting, String locking, String threads) {}
@@ -66,10 +81,21 @@ final class HeldRows {
         final Map<String, Integer> places = new HashMap<>();
         final Map<Kind, Integer> work = new HashMap<>();
 
+        // the number of the last look that found each transaction
+        final Map<Holder, Integer> transactions = new IdentityHashMap<>();
+
         @Nullable
         StackTraceElement begun;
 
         int looks;
+        int pairs; // of successive looks that found the same transaction
+        long lastNanos;
+    }
+
+    /** The looks that found a statement waiting. */
+    private static final class Waits {
+        int looks;
+        long lastNanos;
     }
 
     /**
@@ -123,12 +149,24 @@ final class HeldRows {
                 waiting.merge(statement, holder.statementNanos(), (one, other) -> one - other < 0 ? other : one);
             }
         }
+        number++;
+        forget(now);
+        for (String statement : waiting.keySet()) {
+            Waits found = waits.computeIfAbsent(statement, unknown -> new Waits());
+            found.looks++;
+            found.lastNanos = now;
+        }
         int read = 0;
         for (Holder holder : waiting.isEmpty() ? List.<Holder>of() : holders) {
             if (read < MAX_READ && add(holder, waiting)) {
                 read++;
             }
         }
+    }
+
+    private void forget(long now) {
+        known.values().removeIf(seen -> now - seen.lastNanos > KEPT_NANOS);
+        waits.values().removeIf(found -> now - found.lastNanos > KEPT_NANOS);
     }
 
     /** @param waiting the statements that may wait, and when the last one of them began */
@@ -173,6 +211,14 @@ final class HeldRows {
         }
         Seen seen = known.computeIfAbsent(key, unknown -> new Seen());
         seen.looks++;
+        seen.lastNanos = System.nanoTime();
+        if (seen.transactions.size() >= MAX_TRANSACTIONS) {
+            seen.transactions.values().removeIf(last -> last < number - 1);
+        }
+        if (seen.transactions.size() < MAX_TRANSACTIONS || seen.transactions.containsKey(holder)) {
+            Integer last = seen.transactions.put(holder, number);
+            seen.pairs += last != null && last == number - 1 ? 1 : 0;
+        }
         seen.begun = seen.begun == null ? holder.place() : seen.begun;
         String place = Statements.place(holder);
         if (!place.isEmpty() && (seen.places.size() < MAX_PLACES || seen.places.containsKey(place))) {
@@ -215,12 +261,17 @@ final class HeldRows {
     Found holderFor(String statement, Predicate<String> ofSameServer) {
         return known.entrySet().stream()
                 .filter(entry -> entry.getKey().waiting().equals(statement))
-                .filter(entry -> entry.getValue().looks >= MIN_LOOKS
+                .filter(entry -> lasts(statement, entry.getValue())
                         && ofSameServer.test(entry.getKey().locking()))
                 .max(Comparator.<Map.Entry<Key, Seen>>comparingInt(entry -> entry.getValue().looks)
                         .thenComparing(entry -> entry.getKey().toString()))
                 .map(entry -> found(entry.getKey(), entry.getValue()))
                 .orElse(null);
+    }
+
+    private boolean lasts(String statement, Seen seen) {
+        Waits found = waits.get(statement);
+        return seen.pairs >= MIN_PAIRS && found != null && PART_OF_WAITS * seen.pairs >= found.looks - 1;
     }
 
     private static Found found(Key key, Seen seen) {
@@ -237,6 +288,7 @@ final class HeldRows {
     }
 
     void clear() {
+        waits.clear();
         known.clear();
     }
 }

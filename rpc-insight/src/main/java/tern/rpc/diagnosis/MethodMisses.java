@@ -96,11 +96,13 @@ final class MethodMisses {
     }
 
     private boolean isMissed(String method, Sums sums, long sinceNanos, Predicate<EndedCall> isExcused) {
-        if (isMissed(method, sums.calls(), sums.failed(), FAILED_SHARE)) {
-            return true;
+        boolean fails = isMissed(method, sums.calls(), sums.failed(), FAILED_SHARE);
+        if (!fails && !isMissed(method, sums.calls(), bad(sums), SHARE)) {
+            return false;
         }
-        return isMissed(method, sums.calls(), bad(sums), SHARE)
-                && isMissed(method, sums.calls(), bad(sums) - excused(method, sinceNanos, isExcused), SHARE);
+        long excused = excused(method, sinceNanos, isExcused);
+        return isMissed(method, sums.calls(), sums.failed() - excused, FAILED_SHARE)
+                || isMissed(method, sums.calls(), bad(sums) - excused, SHARE);
     }
 
     private boolean isMissed(String method, long calls, long bad, double share) {

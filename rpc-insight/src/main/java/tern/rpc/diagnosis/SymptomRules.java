@@ -339,7 +339,10 @@ final class SymptomRules {
             Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
             if (failed != null) {
                 passOnTo(part, failed.phase(), failed.name());
-                passOnTo(part, failed.phase(), OperationNames.withoutStatus(failed.name()));
+                String success = OperationNames.withoutStatus(failed.name());
+                if (!operations.isSlower(Account.part(failed.phase(), success))) {
+                    passOnTo(part, failed.phase(), success);
+                }
             } else if (polled != null) {
                 passOnTo(part, polled.phase(), polled.name());
             }

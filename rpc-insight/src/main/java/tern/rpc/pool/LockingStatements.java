@@ -1,10 +1,15 @@
 package tern.rpc.pool;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
 /** Recognizes statements that may lock rows or tables until the end of their transaction. */
 final class LockingStatements {
 
-    /** The words that make a reading statement lock its rows are at its end, for example "for update skip locked". */
-    private static final int END = 40;
+    /** The classified texts. An application uses the same texts again and again. */
+    private static final Map<String, Boolean> KNOWN = new ConcurrentHashMap<>();
+
+    private static final int MAX_KNOWN = 1_024;
 
     private LockingStatements() {}
 
@@ -13,9 +18,18 @@ final class LockingStatements {
      * it must be quick, and it also returns true for some statements that lock nothing.
      */
     static boolean mayLock(String statement) {
-        if (statement.isEmpty()) {
-            return false;
+        Boolean known = KNOWN.get(statement);
+        if (known != null) {
+            return known;
         }
+        boolean locks = !statement.isEmpty() && locks(statement);
+        if (KNOWN.size() < MAX_KNOWN) {
+            KNOWN.put(statement, locks);
+        }
+        return locks;
+    }
+
+    private static boolean locks(String statement) {
         return switch (statement.charAt(0)) {
             case 'u', 'U', 'd', 'D', 'i', 'I', 'm', 'M', 'r', 'R', 'l', 'L', 'a', 'A', 't', 'T' -> true;
             case 's', 'S', 'w', 'W', '(' -> locksRowsThatItReads(statement);
@@ -24,7 +38,7 @@ final class LockingStatements {
     }
 
     private static boolean locksRowsThatItReads(String statement) {
-        for (int i = Math.max(0, statement.length() - END); i < statement.length(); i++) {
+        for (int i = 0; i < statement.length(); i++) {
             char letter = statement.charAt(i);
             if ((letter == 'f' || letter == 'F') && statement.regionMatches(true, i, "for ", 0, 4)) {
                 return true;

@@ -1,6 +1,7 @@
 package tern.rpc.pool;
 
 import java.lang.ref.WeakReference;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -56,11 +57,23 @@ public final class OutsideOperations {
         if (series != null) {
             return series;
         }
+        if (KNOWN.size() >= MAX_NAMES) {
+            forgetOldest();
+        }
         return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series());
     }
 
+    /** Forgets the operation that ran longest ago, such as a statement of the start. */
+    private static void forgetOldest() {
+        long now = System.nanoTime();
+        KNOWN.entrySet().stream()
+                .max(Comparator.comparingLong(entry -> entry.getValue().idleNanos(now)))
+                .ifPresent(oldest -> KNOWN.remove(oldest.getKey(), oldest.getValue()));
+    }
+
     /**
-     * Returns an operation of this kind that runs, or ended within the last 10 s; null if there is none.
+     * Returns an operation of this kind whose beginning was recorded with {@link #begins}, and that runs or ended within
+     * the last 10 s; null if there is none.
      *
      * @param isWanted selects operations by their names
      */
@@ -104,9 +117,16 @@ public final class OutsideOperations {
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
         private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
+        /** An operation with a shorter usual pause is not considered periodic. */
+        private static final double MIN_USUAL_NANOS = 5e8;
+
+        /** After this multiple of the usual pause, the job is considered to have ended. */
+        private static final double MAX_PAUSES = 100;
+
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
         // The lock on this object guards the following fields.
+        private boolean begun; // whether the beginnings are recorded, too
         private int running;
         private int times;
         private int late;
@@ -136,13 +156,18 @@ public final class OutsideOperations {
                 @Nullable Thread thread) {}
 
         synchronized void begins() {
+            begun = true;
             running++;
             thread = new WeakReference<>(Thread.currentThread());
             name = Thread.currentThread().getName();
         }
 
         private synchronized boolean isRecent(long now) {
-            return running > 0 || (times > 0 && now - lastNanos < RECENT_NANOS);
+            return running > 0 || (begun && times > 0 && now - lastNanos < RECENT_NANOS);
+        }
+
+        private synchronized long idleNanos(long now) {
+            return running > 0 || times == 0 ? 0 : now - lastNanos;
         }
 
         private synchronized Recent recent(String operation) {
@@ -182,7 +207,10 @@ public final class OutsideOperations {
         public synchronized @Nullable Pause tooLong(long now) {
             Thread known = thread.get();
             Thread alive = known != null && known.isAlive() ? known : null;
-            if (isLate(now - lastNanos)) {
+            if (usualNanos < MIN_USUAL_NANOS) {
+                return null; // the operation is not periodic: a job ran it many times in succession
+            }
+            if (isLate(now - lastNanos) && now - lastNanos <= MAX_PAUSES * usualNanos && alive != null) {
                 return new Pause(now - lastNanos, usualNanos, true, name, alive);
             }
             boolean isRecent = lateNanos > 0 && now - lateEndedNanos < KEPT_NANOS;

@@ -127,6 +127,21 @@ class HeldRowsTest {
     }
 
     @Test
+    void shortTransactionsThatFollowEachOtherHoldNothing() {
+        waits(WAIT);
+        for (int i = 0; i < 20; i++) {
+            Holder quick = holders.taken(0);
+            quick.begins(LOCK);
+            quick.ends();
+            quick.begins("insert into orders values (?)");
+            look(1);
+            holders.returned(quick);
+        }
+
+        assertThat(found()).isNull();
+    }
+
+    @Test
     void transactionThatRunsALongStatementOfAnotherTableHoldsTheRow() throws Exception {
         Holder job = job(LOCK);
         job.begins("select sum(n) from history");

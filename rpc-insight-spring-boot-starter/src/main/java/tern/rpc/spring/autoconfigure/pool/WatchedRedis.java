@@ -37,6 +37,8 @@ final class WatchedRedis implements InvocationHandler {
             "multi",
             "toString");
 
+    private static final String EXECUTE = "execute";
+
     private final StoreNames.Store store;
     private final RedisConnection connection;
     private final Object target; // the connection itself, or an object with a group of its commands
@@ -83,7 +85,9 @@ final class WatchedRedis implements InvocationHandler {
         String plain = KeyPattern.of(command(name, arguments).toUpperCase(Locale.ROOT), firstKey(arguments));
         String command = store.operation(plain);
         String begun = command;
-        if (!ledger.isOpen()) {
+        // The methods of Spring Data with blocking commands use a connection of their own. A command that is passed by its
+        // name uses the shared connection.
+        if (!ledger.isOpen() && name.equals(EXECUTE)) {
             OutsideOperations.begins(Phase.REDIS, begun);
         }
         Phase outer = ledger.enter(Phase.REDIS, command);
@@ -91,7 +95,8 @@ final class WatchedRedis implements InvocationHandler {
         try {
             Object result = call(method, arguments);
             store.answered();
-            String marked = LargeReplies.nameFor(plain, result);
+            boolean isOneReply = !name.equals("closePipeline") && !name.equals("exec");
+            String marked = isOneReply ? LargeReplies.nameFor(plain, result) : plain;
             command = marked.equals(plain) ? command : store.operation(marked);
             return result;
         } catch (Exception e) {
@@ -107,7 +112,7 @@ final class WatchedRedis implements InvocationHandler {
 
     /** Returns the command, which is the first argument of {@code RedisConnection.execute}. */
     private static String command(String method, @Nullable Object @Nullable [] arguments) {
-        return method.equals("execute")
+        return method.equals(EXECUTE)
                         && arguments != null
                         && arguments.length > 0
                         && arguments[0] instanceof String command
