@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -18,6 +19,11 @@ public final class OutsideOperations {
 
     private static final int MAX_NAMES = 256;
     private static final ConcurrentMap<String, Series> KNOWN = new ConcurrentHashMap<>();
+
+    /** The minimum time between two searches for the operation that ran longest ago. */
+    private static final long BETWEEN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final AtomicLong FORGOT = new AtomicLong(System.nanoTime() - BETWEEN_NANOS);
 
     private OutsideOperations() {}
 
@@ -66,6 +72,10 @@ public final class OutsideOperations {
     /** Forgets the operation that ran longest ago, such as a statement of the start. */
     private static void forgetOldest() {
         long now = System.nanoTime();
+        long before = FORGOT.get();
+        if (now - before < BETWEEN_NANOS || !FORGOT.compareAndSet(before, now)) {
+            return;
+        }
         KNOWN.entrySet().stream()
                 .max(Comparator.comparingLong(entry -> entry.getValue().idleNanos(now)))
                 .ifPresent(oldest -> KNOWN.remove(oldest.getKey(), oldest.getValue()));
@@ -96,6 +106,7 @@ public final class OutsideOperations {
     /** Forgets all operations. */
     public static void clear() {
         KNOWN.clear();
+        FORGOT.set(System.nanoTime() - BETWEEN_NANOS);
     }
 
     /** The executions of one operation by threads outside of calls. Thread-safe. */

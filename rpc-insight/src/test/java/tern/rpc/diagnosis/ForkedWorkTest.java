@@ -128,7 +128,7 @@ class ForkedWorkTest {
     @Test
     void blockedCommonPoolDoesNotDelayOtherClients() {
         assertThat(titleOfExchanges("jdk.internal.net.http.HttpClientImpl/send"))
-                .startsWith("SLOW HTTP PEER: ");
+                .isEqualTo("SLOW NETWORK: every HTTP peer");
     }
 
     @Test
