@@ -37,7 +37,7 @@ record LastGood(
          * although the source no longer lists it).
          */
         LOST_MOST,
-        /** The source reports an empty list after it had reported a list with entries. */
+        /** The source reports an empty list after a list with entries. */
         EMPTIED,
         /** The list was empty before, and fewer than half of the providers are listed again. */
         FILLING

@@ -193,8 +193,7 @@ final class FairShares {
     }
 
     /**
-     * Returns whether other tenants send calls. After the other tenants have stopped, {@code other} may contain the
-     * tenant itself, or a connection of the same address that has been closed.
+     * Returns whether another tenant has recently sent calls. It may also return true after the other tenants have stopped, because {@code other} may still be this tenant, or a closed connection of its address.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

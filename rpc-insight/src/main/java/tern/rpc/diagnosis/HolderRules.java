@@ -154,8 +154,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns whether the work takes longer than before. Samples do not show how long work usually takes. Therefore it
-     * is compared with the usual time of all of the calls' own code.
+     * Returns whether the work takes longer than before. Samples do not show how long this work usually takes. Therefore its time is compared with the usual time that calls
+     * spend outside of operations.
      */
     private boolean hasGrown(Part wait, Part work) {
         return excess.badByMethod().keySet().stream()

@@ -30,7 +30,7 @@ final class Learner {
     /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
     static final String TASKS = "tasks ";
 
-    /** The prefix of the name under which the usual number of tasks that wait for an executor is stored. */
+    /** The name prefix of the usual queue length of an executor. */
     static final String QUEUE = "queue ";
 
     private final RpcMeters meters;

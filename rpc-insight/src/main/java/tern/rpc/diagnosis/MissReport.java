@@ -216,7 +216,7 @@ final class MissReport {
                 cause.change().text());
     }
 
-    /** Logs the end of the miss. */
+    /** Logs that calls meet the latency target again. */
     void end(long lastedSeconds) {
         Diagnosis last = published;
         if (logs && last != null) {

@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class UnknownExecutors {
 
-    /** The prefix of the part names for waits for a thread of such an executor. */
+    /** The name prefix of the time that calls wait for a thread of one of these executors. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */

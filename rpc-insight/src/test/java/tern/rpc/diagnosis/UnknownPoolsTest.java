@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests waits for executors and data sources without a snapshot. A healthy pool must not be named as the cause. */
+/** Tests the diagnosis if calls wait for an executor or a data source whose state is unknown. A healthy pool must not be named as the cause. */
 class UnknownPoolsTest {
 
     private final Shop shop = new Shop();
