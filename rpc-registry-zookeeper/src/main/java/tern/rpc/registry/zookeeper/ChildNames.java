@@ -141,12 +141,16 @@ final class ChildNames {
 
     /** Logs that a child's entry is left out. */
     void leaveOut(String name, IllegalArgumentException wrong) {
-        leaveOut(name, String.valueOf(wrong.getMessage()));
+        leaveOut(name, Limits.shown(String.valueOf(wrong.getMessage())));
     }
 
-    /** Logs that a child's entry is left out. */
+    /**
+     * Logs that a child's entry is left out.
+     *
+     * @param why the reason. Text from the registry must have been prepared with {@link Limits#shown}
+     */
     void leaveOut(String name, String why) {
-        warn("has an entry that is left out, " + shown(name) + ": " + Limits.shown(why));
+        warn("has an entry that is left out, " + shown(name) + ": " + why);
     }
 
     /** Logs that a child could not be read, and that its last known entry stays in use. */

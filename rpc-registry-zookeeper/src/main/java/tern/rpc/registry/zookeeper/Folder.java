@@ -294,7 +294,7 @@ final class Folder<T> implements Session.Listener {
                 set(child, entry);
             }
         } catch (IllegalArgumentException e) {
-            leaveOut(child, String.valueOf(e.getMessage()));
+            leaveOut(child, Limits.shown(String.valueOf(e.getMessage())));
         } catch (RuntimeException e) { // An unreadable entry must not prevent the use of other entries.
             leaveOut(child, Limits.shown(e.toString()));
         }
