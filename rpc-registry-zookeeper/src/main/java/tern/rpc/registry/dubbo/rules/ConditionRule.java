@@ -19,7 +19,10 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         } else {
             text.objects("conditions").forEach(condition -> conditions.add(destination(condition)));
         }
-        Rule.checkParts(conditions.stream().mapToInt(Condition::size).sum());
+        int values = conditions.stream().mapToInt(Condition::size).sum();
+        if (values > MAX_VALUES) {
+            throw new IllegalArgumentException("it has " + values + " values, more than " + MAX_VALUES);
+        }
         return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
     }
 

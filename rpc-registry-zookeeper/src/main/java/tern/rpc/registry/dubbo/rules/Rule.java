@@ -12,10 +12,12 @@ import tern.rpc.endpoint.Endpoint;
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
     /**
-     * The maximum number of parts in one rule. Parts are conditions, patterns in conditions, tagged addresses, or
-     * configurations.
+     * The maximum number of parts in one rule. Parts are conditions, tagged addresses, or configurations.
      */
     int MAX_PARTS = 1_000;
+
+    /** The maximum number of values in all conditions of one rule. */
+    int MAX_VALUES = 8_000;
 
     /** The kinds of rules. Rules of a service and of an application may have the same key suffix. */
     enum Kind {

@@ -276,9 +276,20 @@ class DubboRulesTest {
                 .hasMessage("it has 1002 parts, more than 1000");
         assertThatThrownBy(() -> Rule.Kind.TAGS.parse("# " + "x".repeat(70_000) + "\ntags: []", ORDERS))
                 .isInstanceOf(IllegalArgumentException.class);
-        String patterns = "a,".repeat(1_000) + "b";
-        assertThatThrownBy(() -> Rule.Kind.CONDITIONS.parse("conditions: ['=> host=" + patterns + "']", ORDERS))
+        String condition = "'=> host=a',";
+        assertThatThrownBy(() -> Rule.Kind.CONDITIONS.parse("conditions: [" + condition.repeat(1_001) + "]", ORDERS))
                 .hasMessage("it has 1001 parts, more than 1000");
+        String values = "a,".repeat(8_000) + "b";
+        assertThatThrownBy(() -> Rule.Kind.CONDITIONS.parse("conditions: ['=> host=" + values + "']", ORDERS))
+                .hasMessage("it has 8001 values, more than 8000");
+    }
+
+    @Test
+    void conditionMayHaveThousandsOfValues() {
+        String values = "a,".repeat(7_999) + "b";
+
+        assertThat(Rule.Kind.CONDITIONS.parse("conditions: ['=> host=" + values + "']", ORDERS))
+                .isNotNull();
     }
 
     @ParameterizedTest
