@@ -76,7 +76,7 @@ final class ChildNames {
             retry.failed();
             warn(
                     "cannot be listed: the connection is lost whenever the names are received. Probably they have more than "
-                            + ZooKeeperSettings.MAX_ANSWER + " bytes");
+                            + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
             unreadable.run();
         } else {
             list();

@@ -3,6 +3,7 @@ package tern.rpc.registry.zookeeper;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +31,14 @@ final class CutOffLists {
         }
     }
 
-    /** Records the end of a request for a node's list. */
-    void ended(String path, CompletableFuture<?> request, boolean isAnswered) {
-        if (isAnswered) {
+    /**
+     * Records the end of a request for a node's list.
+     *
+     * @param failure why there is no list; null if there is one. ZooKeeper's refusal, such as for a node that does not
+     *     exist, is an answer too
+     */
+    void ended(String path, CompletableFuture<?> request, @Nullable Throwable failure) {
+        if (failure == null || (failure instanceof KeeperException && !OperationFailures.isConnectionLost(failure))) {
             lost.remove(path);
         } else if (request == firstLost) {
             lost.merge(path, 1, Integer::sum);

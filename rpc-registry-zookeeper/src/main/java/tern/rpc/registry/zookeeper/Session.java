@@ -367,7 +367,7 @@ final class Session implements AutoCloseable {
                 path,
                 (zooKeeper, result) -> zooKeeper.getChildren(
                         path, watcher, (code, where, context, names) -> end(result, code, path, names), null));
-        return request.whenComplete((names, failure) -> cutOffLists.ended(path, request, names != null));
+        return request.whenComplete((names, failure) -> cutOffLists.ended(path, request, failure));
     }
 
     /**
