@@ -80,7 +80,7 @@ public final class KnownProcesses {
         Map<String, String> attributes = new HashMap<>();
         for (String name : USED) {
             String value = entry.metadata().get(name);
-            if (value != null && value.length() <= Limits.MAX_ATTRIBUTE) {
+            if (value != null && !Limits.isTooLong(name, value)) {
                 attributes.put(name, value);
             }
         }

@@ -162,7 +162,7 @@ public final class KnownProviders {
             Map<String, String> used = new HashMap<>();
             for (String name : USED) {
                 String value = url.parameters().get(name);
-                if (value != null && value.length() <= Limits.MAX_ATTRIBUTE) {
+                if (value != null && !Limits.isTooLong(name, value)) {
                     used.put(name, value);
                 }
             }

@@ -56,7 +56,7 @@ public final class KnownServices {
         Map<String, String> parameters = new HashMap<>();
         for (String name : ReadAttributes.NAMES) {
             String value = service.parameters().get(name);
-            if (value != null && value.length() <= Limits.MAX_ATTRIBUTE) {
+            if (value != null && !Limits.isTooLong(name, value)) {
                 parameters.put(name, value);
             }
         }

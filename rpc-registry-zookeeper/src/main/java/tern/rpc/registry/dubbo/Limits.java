@@ -1,5 +1,7 @@
 package tern.rpc.registry.dubbo;
 
+import java.util.Set;
+
 /**
  * The limits on registry entries. Limits are necessary because anyone who can reach the registry may write entries
  * (docs/registries.md).
@@ -28,9 +30,17 @@ public final class Limits {
     static final int MAX_NAME = 512;
 
     /**
-     * The maximum length of a parameter that a consumer uses, in characters. A longer parameter is treated as missing.
+     * The maximum length of most parameters that a consumer uses, in characters. A longer parameter is treated as
+     * missing.
      */
     static final int MAX_ATTRIBUTE = 1_024;
+
+    /**
+     * The parameters for which {@link #MAX_ATTRIBUTE} does not apply. Without them, calls would fail or would reach the
+     * wrong providers. The size of the entry limits their length.
+     */
+    private static final Set<String> ANY_LENGTH =
+            Set.of(ProcessEntry.SERVICE_PARAMETERS, ReadAttributes.TAG, ReadAttributes.TOKEN);
 
     private static final int SHOWN = 120;
 
@@ -41,6 +51,11 @@ public final class Limits {
         if (size > most) {
             throw new IllegalArgumentException(what + " is " + size + ", more than " + most);
         }
+    }
+
+    /** Returns whether a parameter that a consumer uses is so long that it is treated as missing. */
+    static boolean isTooLong(String name, String value) {
+        return value.length() > MAX_ATTRIBUTE && !ANY_LENGTH.contains(name);
     }
 
     /**

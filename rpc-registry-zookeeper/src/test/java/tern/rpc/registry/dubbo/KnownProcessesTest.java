@@ -112,13 +112,23 @@ class KnownProcessesTest {
     @Test
     void onlyAttributesThatAConsumerUsesAreKept() {
         String long1 = "x".repeat(Limits.MAX_ATTRIBUTE + 1);
-        Known known = processes.parse(entry("10.0.0.1", 20880, Map.of("note", "x", "zone", "a", "dubbo.tag", long1)));
+        Known known = processes.parse(entry("10.0.0.1", 20880, Map.of("note", "x", "zone", long1, "weight", "7")));
 
         assertThat(known).isNotNull();
-        assertThat(known.attribute("zone")).isEqualTo("a");
-        assertThat(known.attribute("dubbo.tag")).isNull();
-        assertThat(known.shared().attributes()).containsOnlyKeys("zone", ProcessEntry.REVISION, ProcessEntry.STORAGE);
+        assertThat(known.attribute("weight")).isEqualTo("7");
+        assertThat(known.attribute("zone")).isNull();
+        assertThat(known.shared().attributes()).containsOnlyKeys("weight", ProcessEntry.REVISION, ProcessEntry.STORAGE);
         assertThat(known.port("dubbo")).isEqualTo(20880);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {ProcessEntry.SERVICE_PARAMETERS, "dubbo.tag", "token"})
+    void attributeWithoutWhichCallsWouldFailMayBeLong(String name) {
+        String value = "x".repeat(10_000);
+        Known known = processes.parse(entry("10.0.0.1", 20880, Map.of(name, value)));
+
+        assertThat(known).isNotNull();
+        assertThat(known.attribute(name)).isEqualTo(value);
     }
 
     @Test
