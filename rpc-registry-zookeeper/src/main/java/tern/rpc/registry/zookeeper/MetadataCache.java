@@ -207,19 +207,21 @@ final class MetadataCache {
         }
         try {
             entry.metadata = known.add(metadata);
-            entry.processes.clear();
-            tell();
         } catch (IllegalArgumentException e) {
             failed(entry, process, String.valueOf(e.getMessage()));
+            return;
         }
+        entry.processes.clear();
+        tell();
     }
 
     private void failed(Entry entry, Known process, String why) {
-        if (entry.failures++ == 0) {
+        entry.failures++;
+        session.schedule(() -> askAgain(entry), pause(entry.failures));
+        if (entry.failures == 1) {
             name(entry, process, why);
             tell();
         }
-        session.schedule(() -> askAgain(entry), pause(entry.failures));
     }
 
     /**
@@ -247,7 +249,7 @@ final class MetadataCache {
     }
 
     private void askAgain(Entry entry) {
-        if (isCurrent(entry) && !entry.asking) {
+        if (isCurrent(entry) && !entry.asking && entry.metadata == null) {
             ask(entry);
         }
     }

@@ -63,15 +63,20 @@ final class RuleWatch implements NodeData.Reader {
     }
 
     private void take(String yaml) {
+        Rule parsed;
         try {
-            heard(kind.parse(yaml, service));
+            parsed = kind.parse(yaml, service);
         } catch (IllegalArgumentException e) {
             unusable(String.valueOf(e.getMessage()));
+            return;
         } catch (NoClassDefFoundError e) {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
+            return;
         } catch (RuntimeException | StackOverflowError e) { // A malicious text must not block the lists of providers.
             unusable("reading it failed: " + Limits.shown(e.toString()));
+            return;
         }
+        heard(parsed); // outside the try block, because a failure of a listener is not a problem of the rule
     }
 
     /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
