@@ -3,6 +3,7 @@ package tern.rpc.registry.zookeeper;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -10,6 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * together, because handing over a single task costs more than most tasks do. Thread-safe.
  */
 final class TaskQueue {
+
+    /** The maximum number of tasks in one turn, so that the thread's other tasks, such as delayed ones, run in between. */
+    private static final int MAX_TASKS = 256;
 
     private final Executor thread;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -23,10 +27,14 @@ final class TaskQueue {
     /**
      * Adds a task. The task must not throw exceptions.
      *
-     * @throws java.util.concurrent.RejectedExecutionException if the thread accepts no more tasks
+     * @throws RejectedExecutionException if the thread accepts no more tasks
      */
     void add(Runnable task) {
         tasks.add(task);
+        handOver();
+    }
+
+    private void handOver() {
         if (handedOver.compareAndSet(false, true)) {
             thread.execute(this::run);
         }
@@ -34,7 +42,24 @@ final class TaskQueue {
 
     private void run() {
         handedOver.set(false); // A task that is added from now on is run below or by the next run.
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+        runSome();
+        if (!tasks.isEmpty()) {
+            try {
+                handOver();
+            } catch (RejectedExecutionException e) { // The thread is being closed. This turn is its last one.
+                while (!tasks.isEmpty()) {
+                    runSome();
+                }
+            }
+        }
+    }
+
+    private void runSome() {
+        for (int i = 0; i < MAX_TASKS; i++) {
+            Runnable task = tasks.poll();
+            if (task == null) {
+                return;
+            }
             task.run();
         }
     }

@@ -39,6 +39,36 @@ class TaskQueueTest {
     }
 
     @Test
+    void tasksBeyondTheLimitOfATurnAreHandedOverAgain() {
+        for (int i = 0; i < 300; i++) {
+            queue.add(() -> ran.add("task"));
+        }
+
+        handedOver.remove().run();
+        assertThat(ran).hasSize(256);
+        assertThat(handedOver).hasSize(1);
+
+        handedOver.remove().run();
+        assertThat(ran).hasSize(300);
+        assertThat(handedOver).isEmpty();
+    }
+
+    @Test
+    void taskAddedDuringAFullTurnIsHandedOverOnce() {
+        queue.add(() -> queue.add(() -> ran.add("inner")));
+        for (int i = 0; i < 300; i++) {
+            queue.add(() -> ran.add("task"));
+        }
+
+        handedOver.remove().run();
+        assertThat(handedOver).hasSize(1);
+
+        handedOver.remove().run();
+        assertThat(ran).hasSize(301).endsWith("inner");
+        assertThat(handedOver).isEmpty();
+    }
+
+    @Test
     void taskAddedAfterATurnIsHandedOverAgain() {
         queue.add(() -> ran.add("first"));
         handedOver.remove().run();
