@@ -18,6 +18,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.Scope;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
@@ -32,6 +33,9 @@ final class ExportedBeans {
 
     /** The name of Tern's server. An application may define a server of its own instead. */
     static final String SERVER = "rpcServer";
+
+    /** The attribute of the server's bean definition that contains the names of the exported beans. */
+    private static final String EXPORTED = ExportedBeans.class.getName() + ".exported";
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
@@ -75,7 +79,10 @@ final class ExportedBeans {
             "reactor",
             "tools.jackson");
 
-    /** The scopes whose objects exist only during a web request. A call is not a web request. */
+    /**
+     * The scopes whose objects exist only during a web request. A call is not a web request. An application may replace
+     * these scopes by others.
+     */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
     /** The prefixes of packages of sample applications. Their interfaces are services like those of any application. */
@@ -100,11 +107,13 @@ final class ExportedBeans {
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             RpcService annotation = annotation(beans, name);
             // For a scoped bean, the scoped proxy is exported instead of its target bean.
-            boolean target = ScopedProxyUtils.isScopedTarget(name);
-            String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
+            String exportedName = originalName(name);
             if (annotation != null && names.add(exportedName)) {
                 exported.add(exportedName, annotation);
             }
+        }
+        if (beans.containsBeanDefinition(SERVER)) {
+            beans.getBeanDefinition(SERVER).setAttribute(EXPORTED, Set.copyOf(exported.beanNames.values()));
         }
         return exported.exports;
     }
@@ -144,7 +153,8 @@ final class ExportedBeans {
 
     /**
      * Checks that a bean is exported. It is not if the annotation is only on its class, and if its {@code @Bean} method
-     * declares another type, because the class was then unknown when the server was created.
+     * declares another type, because the class was then unknown when the server was created. If some interfaces of the
+     * bean are exported, the others may be missing: the type that a {@code @Bean} method declares limits them.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,
@@ -152,27 +162,23 @@ final class ExportedBeans {
             RpcService annotation,
             Set<Class<?>> services,
             Set<ServiceKey> exported) {
-        if (!isServerOfTern(beans)) {
-            return; // The application decides what its own server exports.
-        }
-        ExportedBeans found = new ExportedBeans(beans);
-        for (Class<?> service : services) {
-            if (!exported.contains(found.key(name, service, annotation))) {
-                throw new RpcStartException(
-                        "Bean '" + name + "' is an @RpcService, but it is not exported, because "
-                                + LateServices.reason(beans, name),
-                        LateServices.action(beans, name),
-                        null);
-            }
-        }
-    }
-
-    private static boolean isServerOfTern(ConfigurableListableBeanFactory beans) {
-        String creator = beans.containsBeanDefinition(SERVER)
-                ? beans.getBeanDefinition(SERVER).getFactoryBeanName()
+        Object names = beans.containsBeanDefinition(SERVER)
+                ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        Class<?> type = creator == null ? null : beans.getType(creator, false);
-        return type != null && type.getPackageName().equals(ExportedBeans.class.getPackageName());
+        // Without the attribute, the application has a server of its own, and decides what this server exports.
+        if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
+            return;
+        }
+        // A customizer may have exported the bean.
+        ExportedBeans found = new ExportedBeans(beans);
+        if (!services.isEmpty()
+                && services.stream().noneMatch(service -> exported.contains(found.key(name, service, annotation)))) {
+            throw new RpcStartException(
+                    "Bean '" + name + "' is an @RpcService, but it is not exported, because "
+                            + LateServices.reason(beans, name),
+                    LateServices.action(beans, name),
+                    null);
+        }
     }
 
     /**
@@ -214,6 +220,10 @@ final class ExportedBeans {
 
     private static @Nullable Class<?> targetClass(ConfigurableListableBeanFactory beans, String name) {
         return AutoProxyUtils.determineTargetClass(beans, definedAs(beans, name));
+    }
+
+    private static String originalName(String name) {
+        return ScopedProxyUtils.isScopedTarget(name) ? ScopedProxyUtils.getOriginalBeanName(name) : name;
     }
 
     /** Returns the name of the bean's definition. For a scoped proxy, this is the definition of its target. */
@@ -305,7 +315,7 @@ final class ExportedBeans {
         String scope = beans.containsBeanDefinition(defined)
                 ? beans.getMergedBeanDefinition(defined).getScope()
                 : null;
-        if (scope != null && WEB_SCOPES.contains(scope)) {
+        if (scope != null && WEB_SCOPES.contains(scope) && needsRequest(beans.getRegisteredScope(scope))) {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService with the scope " + scope
                             + ", but a call is not a web request, so each call would fail",
@@ -313,6 +323,13 @@ final class ExportedBeans {
                             + " ServerContext.current().",
                     null);
         }
+    }
+
+    /** Returns whether each use of the scope fails outside a web request. Unknown scopes always fail. */
+    private static boolean needsRequest(@Nullable Scope scope) {
+        return scope == null
+                || isIn("org.springframework.web", scope.getClass())
+                || isIn("org.springframework.messaging", scope.getClass());
     }
 
     private ServiceKey key(String name, Class<?> type, RpcService annotation) {

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanRegistrar;
 import org.springframework.beans.factory.BeanRegistry;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
@@ -24,6 +25,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 import tern.rpc.server.RpcServer;
@@ -68,6 +70,15 @@ class UnservedBeansTest {
                         + " annotation, and the @Bean method " + HidingBesideAService.class.getName()
                         + ".bells returns " + Bells.class.getName());
         assertThat(failure.action()).contains("Put @RpcService on the @Bean method");
+    }
+
+    @Test
+    void furtherInterfaceThatABeanMethodHidesUntilTheServerExistsDoesNotStopTheStart() {
+        provider(HidingAnInterface.class)
+                .run(there -> assertThat(there.getBean(RpcServer.class).exports())
+                        .extracting(export -> export.key().interfaceName())
+                        .contains(Bells.class.getName())
+                        .doesNotContain(Chimes.class.getName()));
     }
 
     @Test
@@ -127,6 +138,14 @@ class UnservedBeansTest {
         assertThat(failure.action()).contains("Remove the scope", "ServerContext.current()");
     }
 
+    @Test
+    void scopeOfTheApplicationWithTheNameOfAWebScopeIsServed() {
+        provider(RequestBell.class, OwnRequestScope.class)
+                .run(there -> assertThat(there.getBean(RpcServer.class).exports())
+                        .extracting(export -> export.key().interfaceName())
+                        .contains(Bells.class.getName()));
+    }
+
     private static RpcStartException failureOf(Class<?> configuration) {
         RpcStartException[] failure = new RpcStartException[1];
         provider(configuration).run(there -> failure[0] = StartFailures.causeOf(there.getStartupFailure()));
@@ -148,6 +167,35 @@ class UnservedBeansTest {
         @DependsOn(ExportedBeans.SERVER)
         Bells bells() {
             return new Bell();
+        }
+    }
+
+    interface Chimes {
+        String chime();
+    }
+
+    static class BellWithChimes extends Bell implements Chimes {
+        @Override
+        public String chime() {
+            return "dang";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HidingAnInterface {
+        @Bean
+        @RpcService
+        @DependsOn(ExportedBeans.SERVER)
+        Bells bells() {
+            return new BellWithChimes();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnRequestScope {
+        @Bean
+        static BeanFactoryPostProcessor requestScope() {
+            return beans -> beans.registerScope("request", new SimpleThreadScope());
         }
     }
 
