@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.BindMethod;
@@ -41,7 +42,9 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             ReflectionUtils.doWithFields(type, field -> check(field, field));
             ReflectionUtils.doWithMethods(type, method -> {
                 check(method, method);
-                checkParameters(method);
+                if (!isCalledBySpring(definition, method)) {
+                    checkParameters(method);
+                }
             });
         }
         // Spring Boot stores in each bean definition of configuration properties how it creates the bean.
@@ -50,6 +53,12 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                 checkBound(type, constructor);
             }
         }
+    }
+
+    /** Returns whether Spring calls the method with injected arguments although the method has no annotation. */
+    private static boolean isCalledBySpring(RootBeanDefinition definition, Method method) {
+        return definition.isFactoryMethod(method)
+                || definition.getResolvedAutowireMode() == AbstractBeanDefinition.AUTOWIRE_BY_TYPE;
     }
 
     private static void checkBound(Class<?> type, Constructor<?> constructor) {
@@ -68,7 +77,9 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
     /** Rejects a parameter of a method that Spring does not call with injected arguments, such as a plain setter. */
     private static void checkParameters(Method method) {
         for (Parameter parameter : method.getParameters()) {
-            if (AnnotatedElementUtils.isAnnotated(parameter, RpcReference.class) && !isInjected(method)) {
+            if (AnnotatedElementUtils.isAnnotated(parameter, RpcReference.class)
+                    && !isInjected(method)
+                    && !isSetterOfReference(method)) {
                 throw new RpcStartException(
                         method.getDeclaringClass().getName() + "." + method.getName()
                                 + " has @RpcReference on a parameter, but Spring does not inject the parameters of this"
@@ -78,6 +89,17 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                         null);
             }
         }
+    }
+
+    /**
+     * Returns whether the method may be the setter of a field that has the annotation. Lombok copies the annotation
+     * from the field to the setter's parameter, and Spring injects the field.
+     */
+    private static boolean isSetterOfReference(Method method) {
+        return method.getParameterCount() == 1
+                && Arrays.stream(method.getDeclaringClass().getDeclaredFields())
+                        .anyMatch(field -> field.getType() == method.getParameterTypes()[0]
+                                && AnnotatedElementUtils.isAnnotated(field, RpcReference.class));
     }
 
     private static boolean isInjected(Method method) {

@@ -12,10 +12,12 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DependencyDescriptor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.ContextAnnotationAutowireCandidateResolver;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.env.Environment;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
@@ -27,6 +29,8 @@ import tern.rpc.spring.RpcReference;
  * beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
+
+    private static final String ENVIRONMENT = ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME;
 
     /** Installs the resolver before the first bean is created. */
     static final class Installer implements BeanFactoryPostProcessor {
@@ -64,12 +68,17 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 : super.getSuggestedValue(dependency);
     }
 
-    /** Rejects {@link LocalRpcPort} in an application without a server, whose port Spring would look up in vain. */
+    /**
+     * Rejects {@link LocalRpcPort} in an application without a server, whose port Spring would look up in vain. A test
+     * may set the property to the port of a server that it starts itself.
+     */
     private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
         if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)
                 && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RpcServerLifecycle.class, true, false)
                                 .length
-                        == 0) {
+                        == 0
+                && !(beans.containsBean(ENVIRONMENT)
+                        && beans.getBean(ENVIRONMENT, Environment.class).containsProperty("local.rpc.port"))) {
             throw new RpcStartException(
                     place(dependency) + " has @LocalRpcPort, but this application has no RPC server: it has no"
                             + " @RpcService bean, or rpc.server.enabled is false",

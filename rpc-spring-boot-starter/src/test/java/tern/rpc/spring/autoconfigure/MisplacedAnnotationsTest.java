@@ -14,6 +14,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -122,6 +125,28 @@ class MisplacedAnnotationsTest {
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
                 .run(here ->
                         assertThat(here.getBean(AutowiredUser.class).greetings).isNotNull());
+    }
+
+    @Test
+    void annotationThatLombokCopiesFromAFieldToItsSetterDoesNotStopTheStart() {
+        application(LombokUser.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here ->
+                        assertThat(here.getBean(LombokUser.class).greetings).isNotNull());
+    }
+
+    @Test
+    void referenceOnAParameterOfAFactoryMethodIsInjected() {
+        application(FactoryMethodUser.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> assertThat(here.getBean(Made.class).greetings).isNotNull());
+    }
+
+    @Test
+    void portThatAPropertySetsIsInjectedWithoutAServer() {
+        application(PortUser.class)
+                .withPropertyValues("local.rpc.port=4711")
+                .run(here -> assertThat(here.getBean(PortUser.class).port).isEqualTo(4711));
     }
 
     @Test
@@ -397,6 +422,41 @@ class MisplacedAnnotationsTest {
 
     static class SetterUser {
         void setGreetings(@RpcReference GreetingService greetings) {}
+    }
+
+    /** What Lombok generates from {@code @Data} if it is configured to copy the annotation. */
+    static class LombokUser {
+        @RpcReference
+        private GreetingService greetings;
+
+        public void setGreetings(@RpcReference GreetingService greetings) {
+            this.greetings = greetings;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FactoryMethodUser {
+        @Bean
+        static BeanDefinitionRegistryPostProcessor registrar() {
+            return registry -> {
+                RootBeanDefinition made = new RootBeanDefinition(Made.class);
+                made.setFactoryMethodName("of");
+                made.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+                registry.registerBeanDefinition("made", made);
+            };
+        }
+    }
+
+    static class Made {
+        final GreetingService greetings;
+
+        private Made(GreetingService greetings) {
+            this.greetings = greetings;
+        }
+
+        static Made of(@RpcReference GreetingService greetings) {
+            return new Made(greetings);
+        }
     }
 
     /** A method that Spring calls with other arguments, such as a method of a controller. */
