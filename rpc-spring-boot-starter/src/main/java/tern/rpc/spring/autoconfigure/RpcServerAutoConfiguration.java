@@ -48,6 +48,9 @@ import tern.rpc.transport.ServerTransport;
 @Conditional({RpcServerAutoConfiguration.Enabled.class, RpcServerAutoConfiguration.SomethingToServe.class})
 public final class RpcServerAutoConfiguration {
 
+    /** The name of Tern's own customizer. */
+    static final String CONTEXT_CLEANER = "rpcSecurityContextCleaner";
+
     private static final Logger LOG = LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
 
     @Bean
@@ -183,7 +186,7 @@ public final class RpcServerAutoConfiguration {
         /**
          * Clears the security context after each call. Otherwise the next caller on the same thread would inherit it.
          */
-        @Bean
+        @Bean(CONTEXT_CLEANER)
         RpcServerCustomizer rpcSecurityContextCleaner() {
             return server -> server.clearThreads(SecurityContextHolder::clearContext);
         }

@@ -1,6 +1,5 @@
 package tern.rpc.spring.autoconfigure;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,16 +8,22 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
+import tern.rpc.spring.RpcServerCustomizer;
 
 /**
- * Warns about annotations of Spring Security on services that have no effect, or that refuse every call. Without a
+ * Warns about annotations of Spring Security on services that have no effect, or that may refuse every call. Without a
  * warning, methods would silently be open to everybody, or callers would only learn that they are not authenticated.
  * The annotations are recognized by name, because Spring Security is optional.
+ *
+ * <p>If method security is active, there is no warning about {@code @Secured}, {@code @RolesAllowed} and
+ * {@code @DenyAll}, even if method security ignores them, because {@code securedEnabled} or {@code jsr250Enabled} is
+ * not set.
  */
 final class SecuredMethods {
 
@@ -31,13 +36,20 @@ final class SecuredMethods {
             "org.springframework.security.access.prepost.PreFilter",
             "org.springframework.security.access.prepost.PostFilter");
 
-    private static final List<String> ROLES = List.of(
-            "org.springframework.security.access.annotation.Secured",
-            "jakarta.annotation.security.RolesAllowed",
-            "jakarta.annotation.security.DenyAll");
+    private static final List<String> SECURED = List.of("org.springframework.security.access.annotation.Secured");
+
+    /** Annotations that a filter or an authorizer of the application may apply. */
+    private static final List<String> JAKARTA =
+            List.of("jakarta.annotation.security.RolesAllowed", "jakarta.annotation.security.DenyAll");
+
+    /** The expressions that allow each call, with or without an authenticated caller. */
+    private static final Set<String> OPEN = Set.of("permitAll", "permitAll()");
 
     /** The type of the beans that apply the annotations. */
     private static final String ADVISOR = "org.springframework.security.authorization.method.AuthorizationAdvisor";
+
+    /** The class of the bean that applies the annotations in applications with the older configuration. */
+    private static final String INTERCEPTOR = "MethodSecurityInterceptor";
 
     private static final int MAX_METHODS = 5;
 
@@ -49,31 +61,54 @@ final class SecuredMethods {
         if (!ClassUtils.isPresent(ADVISOR, loader)) {
             return;
         }
+        boolean mayAuthorize = has(beans, RpcAuthorizer.class) || has(beans, ServerFilter.class);
         List<String> byExpression = secured(type, services, EXPRESSIONS);
         if (!has(beans, ClassUtils.resolveClassName(ADVISOR, loader))) {
             List<String> secured = new ArrayList<>(byExpression);
-            secured.addAll(secured(type, services, ROLES));
+            secured.addAll(secured(type, services, SECURED));
+            if (!mayAuthorize) {
+                secured.addAll(secured(type, services, JAKARTA));
+            }
             warn(
+                    beans,
                     secured,
                     "The annotations of Spring Security on {} have no effect, because method security is not active. Put"
-                            + " @EnableMethodSecurity (from spring-security-config) on a @Configuration class, or remove"
-                            + " the annotations");
-        } else if (!has(beans, RpcAuthorizer.class) && !has(beans, ServerFilter.class)) {
+                            + " @EnableMethodSecurity (from spring-security-config) on a @Configuration class");
+        } else if (!mayAuthorize && !hasCustomizer(beans)) {
             warn(
+                    beans,
                     byExpression,
-                    "Spring Security refuses calls of {} as UNAUTHENTICATED, because nothing authenticates the callers of"
+                    "Spring Security may refuse calls of {} as UNAUTHENTICATED, because nothing authenticates the callers of"
                             + " this RPC server. Declare an AuthenticationAuthorizer as a bean (docs/security.md, Spring"
                             + " Security)");
         }
     }
 
-    private static void warn(List<String> secured, String message) {
-        if (!secured.isEmpty()) {
+    private static void warn(ConfigurableListableBeanFactory beans, List<String> secured, String message) {
+        if (!secured.isEmpty() && !hasInterceptor(beans)) {
             String first = String.join(", ", secured.subList(0, Math.min(secured.size(), MAX_METHODS)));
             LOG.warn(
                     message,
                     secured.size() > MAX_METHODS ? first + " and " + (secured.size() - MAX_METHODS) + " more" : first);
         }
+    }
+
+    /** Returns whether a bean's class or one of its superclasses is an interceptor of the older configuration. */
+    private static boolean hasInterceptor(ConfigurableListableBeanFactory beans) {
+        for (String name : beans.getBeanDefinitionNames()) {
+            for (Class<?> type = beans.getType(name, false); type != null; type = type.getSuperclass()) {
+                if (type.getSimpleName().equals(INTERCEPTOR)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether the application has a customizer, which may add an authorizer. */
+    private static boolean hasCustomizer(ConfigurableListableBeanFactory beans) {
+        return Stream.of(beans.getBeanNamesForType(RpcServerCustomizer.class, true, false))
+                .anyMatch(name -> !name.equals(RpcServerAutoConfiguration.CONTEXT_CLEANER));
     }
 
     private static boolean has(ConfigurableListableBeanFactory beans, Class<?> type) {
@@ -87,9 +122,13 @@ final class SecuredMethods {
             for (Method declared : service.getMethods()) {
                 Method implemented =
                         ClassUtils.getMethodIfAvailable(type, declared.getName(), declared.getParameterTypes());
-                Stream.of(implemented == null ? declared : implemented, type)
-                        .flatMap(element -> annotations(element, names))
+                List<MergedAnnotations> present = Stream.of(implemented == null ? declared : implemented, type)
+                        .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY))
+                        .toList();
+                names.stream()
+                        .filter(name -> isRestricted(present, name))
                         .findFirst()
+                        .map(name -> name.substring(name.lastIndexOf('.') + 1))
                         .ifPresent(annotation ->
                                 found.add(type.getSimpleName() + "." + declared.getName() + " (@" + annotation + ")"));
             }
@@ -97,8 +136,18 @@ final class SecuredMethods {
         return found;
     }
 
-    private static Stream<String> annotations(AnnotatedElement element, List<String> names) {
-        MergedAnnotations present = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
-        return names.stream().filter(present::isPresent).map(name -> name.substring(name.lastIndexOf('.') + 1));
+    /**
+     * Returns whether an annotation is present and does not allow each call.
+     *
+     * @param present the annotations of the method, which take precedence, and of the class
+     */
+    private static boolean isRestricted(List<MergedAnnotations> present, String name) {
+        return present.stream()
+                .map(annotations -> annotations.get(name))
+                .filter(MergedAnnotation::isPresent)
+                .findFirst()
+                .filter(annotation -> !(annotation.getValue("value").orElse("") instanceof String expression
+                        && OPEN.contains(expression.trim())))
+                .isPresent();
     }
 }

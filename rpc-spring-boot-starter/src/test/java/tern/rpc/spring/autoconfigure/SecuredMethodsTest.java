@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import jakarta.annotation.security.RolesAllowed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +18,7 @@ import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authorization.method.AuthorizationAdvisor;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
+import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 
 /** Tests the warnings about annotations of Spring Security that have no effect or refuse each call. */
@@ -27,7 +29,7 @@ class SecuredMethodsTest {
     private static final String REFUSED = "as UNAUTHENTICATED, because nothing authenticates the callers";
 
     @ParameterizedTest
-    @ValueSource(classes = {OnMethod.class, OnClass.class, OnSuperclass.class})
+    @ValueSource(classes = {OnMethod.class, OnClass.class, OnSuperclass.class, OnMethodOfJakarta.class})
     void annotationWithoutMethodSecurityIsReported(Class<?> service, CapturedOutput output) {
         provider(service).run(there -> assertThat(there).hasNotFailed());
 
@@ -49,7 +51,7 @@ class SecuredMethodsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {Authorizer.class, Filter.class})
+    @ValueSource(classes = {Authorizer.class, Filter.class, Customizer.class})
     void applicationThatMayAuthenticateIsNotWarned(Class<?> authenticating, CapturedOutput output) {
         provider(OnMethod.class, MethodSecurity.class, authenticating)
                 .run(there -> assertThat(there).hasNotFailed());
@@ -61,6 +63,30 @@ class SecuredMethodsTest {
     @Test
     void rolesAreNotSaidToRefuseCalls(CapturedOutput output) {
         provider(OnClass.class, MethodSecurity.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @Test
+    void methodThatPermitsAllCallsIsNotReported(CapturedOutput output) {
+        provider(Open.class, MethodSecurity.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @Test
+    void rolesOfJakartaThatAFilterMayApplyAreNotReported(CapturedOutput output) {
+        provider(OnMethodOfJakarta.class, Filter.class)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    @Test
+    void annotationsThatAnInterceptorAppliesAreNotReported(CapturedOutput output) {
+        provider(OnMethod.class, MethodSecurityInterceptor.class)
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
@@ -94,6 +120,36 @@ class SecuredMethodsTest {
 
     @RpcService
     static class OnSuperclass extends OnMethod {}
+
+    @RpcService
+    @PreAuthorize("hasRole('USER')")
+    static class Open implements GreetingService {
+        @Override
+        @PreAuthorize("permitAll()")
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    static class OnMethodOfJakarta implements GreetingService {
+        @Override
+        @RolesAllowed("USER")
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    /** Has the name of Spring Security's class. */
+    static class MethodSecurityInterceptor {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class Customizer {
+        @Bean
+        RpcServerCustomizer customizer() {
+            return server -> {};
+        }
+    }
 
     @Configuration(proxyBeanMethods = false)
     static class MethodSecurity {
