@@ -14,7 +14,7 @@ public final class AsyncOperation {
     private final CallLedger call;
     private final Phase kind;
     private final Supplier<@Nullable String> name;
-    private volatile long begun; // later than the start of the operation if it has waited first
+    private final long begun;
 
     AsyncOperation(CallLedger call, Phase kind, Supplier<@Nullable String> name, long begun) {
         this.call = call;
@@ -45,18 +45,6 @@ public final class AsyncOperation {
     public void end(@Nullable String result) {
         if (call.isOpen() && !call.isEnded()) {
             call.ended(this, result == null ? name.get() : result);
-        }
-    }
-
-    /**
-     * Records the time so far as a wait of another kind, such as a wait for a connection. The operation itself begins
-     * now. Has no effect after the call has ended.
-     *
-     * @param waitedName what the call waited for, see {@link CallLedger#leave(Phase, String)}
-     */
-    public void waited(Phase waitedKind, String waitedName) {
-        if (call.isOpen() && !call.isEnded()) {
-            begun = call.waited(this, waitedKind, waitedName);
         }
     }
 

@@ -319,16 +319,6 @@ public final class CallLedger {
         others().started(task);
     }
 
-    /** Records the time of an asynchronous operation so far as a wait. Returns the current time. */
-    long waited(AsyncOperation operation, Phase kind, String name) {
-        long now = now();
-        long spent = operation.nanos(now);
-        others().add(kind, spent);
-        others().count(kind, 1);
-        named(kind, name, spent);
-        return now;
-    }
-
     /** Records the end of an asynchronous operation of this call. */
     void ended(AsyncOperation operation, @Nullable String name) {
         long spent = operation.nanos(now());

@@ -279,22 +279,4 @@ class CallLedgerTest {
     void threadThatServesNothingHasNone() {
         assertThat(CallLedger.current()).isSameAs(CallLedger.none());
     }
-
-    @Test
-    void operationThatWaitsForAConnectionFirstIsDividedIntoTwo() {
-        AsyncOperation operation = ledger.begin(Phase.HTTP, () -> "GET rates:80");
-        pass(3_000_000);
-        operation.waited(Phase.HTTP_CONNECTION, "webclient");
-        pass(5_000_000);
-        operation.end();
-
-        assertThat(nanos(Phase.HTTP_CONNECTION)).isEqualTo(3_000_000);
-        assertThat(nanos(Phase.HTTP)).isEqualTo(5_000_000);
-        assertThat(ledger.count(Phase.HTTP_CONNECTION)).isOne();
-        assertThat(ledger.named())
-                .containsExactlyInAnyOrder(
-                        new NamedTimes.Entry(Phase.HTTP_CONNECTION, "webclient", 1, 3_000_000),
-                        new NamedTimes.Entry(Phase.HTTP, "GET rates:80", 1, 5_000_000));
-        AsyncOperation.none().waited(Phase.HTTP_CONNECTION, "webclient");
-    }
 }
