@@ -370,7 +370,7 @@ public final class RpcClient implements AutoCloseable {
     private boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
         long end = clock.nanoTime() + atMost.toNanos();
         while (!endpoints.isAvailable()) {
-            // Spring interrupts the main thread if the process is told to end while it starts.
+            // If the process receives SIGTERM during startup, Spring interrupts the main thread.
             if (closed || clock.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
                 return false;
             }

@@ -101,7 +101,7 @@ final class FirstCalls {
         try {
             calls.run();
         } catch (RuntimeException | LinkageError e) {
-            if (Thread.currentThread().isInterrupted()) { // The process was told to end while it started.
+            if (Thread.currentThread().isInterrupted()) { // The process received SIGTERM during startup.
                 LOG.debug("The calls {} were interrupted", where, e);
             } else {
                 LOG.warn("No calls could be tried {}; the first real ones will take longer", where, e);
