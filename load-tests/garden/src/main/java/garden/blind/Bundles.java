@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Bundles implements Step {
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the result, so that the JIT compiler cannot remove the computation.
     private volatile int best;
 
     @Override
@@ -18,7 +18,7 @@ class Bundles implements Step {
         }
     }
 
-    /** Tries every combination of parts. */
+    /** Computes the best value recursively, with two branches for each part. The time doubles with each part. */
     private int best(int parts, int seed) {
         if (parts == 0) {
             return seed % 7;

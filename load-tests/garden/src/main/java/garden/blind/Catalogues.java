@@ -15,7 +15,7 @@ class Catalogues implements Step {
 
     private final StringRedisTemplate redis;
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the result, so that the JIT compiler cannot remove the computation.
     private volatile int length;
 
     Catalogues(StringRedisTemplate redis) {

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Coupons implements Step {
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the result, so that the JIT compiler cannot remove the computation.
     private volatile int valid;
 
     @Override

@@ -15,7 +15,7 @@ class Histories implements Step {
 
     private final JdbcTemplate jdbc;
     private final DataSource source;
-    // The connections are kept so that the fault can be undone.
+    // The connections that the fault leaked. They are kept here, so that undoing the fault can close them.
     private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     Histories(JdbcTemplate jdbc, DataSource source) {

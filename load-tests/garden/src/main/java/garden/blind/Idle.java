@@ -9,13 +9,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** Activities that look like faults but do no harm. */
+/** Activities of the shop that look like faults but do not slow down any call. */
 @Component
 class Idle implements Step {
 
     private static final Logger LOG = LoggerFactory.getLogger(Idle.class);
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
+    @SuppressWarnings("unused") // The field stores the array, so that the JIT compiler cannot remove the allocation.
     private volatile byte[] last = {};
 
     Idle(DataSource source) {

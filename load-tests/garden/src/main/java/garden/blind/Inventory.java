@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // The field is never read. It is written while the monitor is held.
+    @SuppressWarnings("unused") // The field is never read. A thread writes it while it holds the monitor.
     private int counted;
 
     Inventory() {

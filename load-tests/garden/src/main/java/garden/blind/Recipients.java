@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Recipients implements Step {
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the result, so that the JIT compiler cannot remove the computation.
     private volatile int size;
 
     @Override

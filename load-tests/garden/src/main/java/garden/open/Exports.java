@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Exports implements Step {
 
-    @SuppressWarnings("unused") // This field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the list, so that the JIT compiler cannot remove the allocation.
     private volatile List<String> last = List.of();
 
     @Override

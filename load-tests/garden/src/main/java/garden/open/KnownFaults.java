@@ -7,7 +7,10 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults that also occur in the replay, and other faults that the authors used to write the diagnosis rules. */
+/**
+ * The faults that the authors used to write the diagnosis rules. They include the faults of the program {@code
+ * tern.rpc.load.replay.Replay}.
+ */
 final class KnownFaults {
 
     private KnownFaults() {}

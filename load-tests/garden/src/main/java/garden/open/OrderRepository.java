@@ -13,7 +13,7 @@ import org.springframework.stereotype.Component;
 class OrderRepository implements Step {
 
     private final DataSource source;
-    // The connections are kept so that the fault can be undone.
+    // The connections that the fault leaked. They are kept here, so that undoing the fault can close them.
     private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     OrderRepository(DataSource source) {
@@ -32,7 +32,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // The fault is the missing call to close().
+    @SuppressWarnings("resource") // The planted fault is a connection that is never closed.
     private void export() {
         try {
             Connection connection = source.getConnection();

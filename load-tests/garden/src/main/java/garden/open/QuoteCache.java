@@ -9,9 +9,9 @@ import org.springframework.stereotype.Component;
 @Component
 class QuoteCache implements Step {
 
-    private final List<byte[]> quotes = new ArrayList<>(); // Only the control thread uses this field.
+    private final List<byte[]> quotes = new ArrayList<>(); // used only by the thread that plants and undoes faults
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
+    @SuppressWarnings("unused") // The field stores the array, so that the JIT compiler cannot remove the allocation.
     private volatile byte[] last = {};
 
     QuoteCache() {

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Scans implements Step {
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
+    @SuppressWarnings("unused") // The field stores the array, so that the JIT compiler cannot remove the allocation.
     private volatile byte[] last = {};
 
     @Override

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Tickets implements Step {
 
-    @SuppressWarnings("unused") // This field forces the loop to write to memory.
+    @SuppressWarnings("unused") // Each iteration of the loop writes this field, because volatile writes take time.
     private volatile long drawn;
 
     @Override

@@ -10,7 +10,7 @@ class Titles implements Step {
 
     private static final Pattern CLEAN = Pattern.compile(".*,.*,.*,.*!");
 
-    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
+    @SuppressWarnings("unused") // The field stores the result, so that the JIT compiler cannot remove the computation.
     private volatile boolean clean;
 
     @Override

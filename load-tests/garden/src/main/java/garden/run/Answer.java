@@ -9,7 +9,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The result of a diagnosis: its state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
-    /** The fields of a cause that describe its consequences or other causes that were ruled out. */
+    /** The JSON fields of a diagnosed cause that contain symptoms, expected effects, or causes that were ruled out. */
     private static final Set<String> OTHERS = Set.of("symptoms", "acquitted", "brings", "not");
 
     private static final JsonMapper JSON = new JsonMapper();

@@ -18,7 +18,7 @@ public record Garden(World world, Shop shop, Load load) {
     }
 
     /**
-     * Waits for the first cause.
+     * Waits until the diagnosis names a first cause.
      *
      * @param badBefore the number of late or failed calls before the fault
      * @return the number of seconds from the first late or failed call until the first cause; -1 if there was no cause

@@ -41,7 +41,7 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** Sets the rate to this multiple of the usual 40 calls per second. */
+    /** Sets the rate to {@code times} times the usual 40 calls per second. */
     public void factor(double times) {
         perTick = times;
     }
@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // The code after the try block counts this call as bad.
+            // A call that throws an exception is counted as bad after the try block.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

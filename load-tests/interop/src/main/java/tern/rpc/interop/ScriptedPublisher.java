@@ -127,12 +127,15 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // All work is done in the loop condition.
+                // The call to advance in the loop condition does all of the work.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }
 
-    /** Handles one step. Returns whether another step may be possible. */
+    /**
+     * Sends at most one answer, or passes at most one request to the script. Returns whether it can be called again
+     * without a new event.
+     */
     private boolean advance(Flow.Subscriber<? super R> subscriber) {
         if (cancelled) {
             finish();
@@ -184,7 +187,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        // The last request enters the queue before the flag is set. Therefore the flag must be read before the queue.
+        // The last request enters the queue before lastReceived is set. Therefore lastReceived must be read before the
+        // queue.
         boolean last = lastReceived;
         Q request = received.poll();
         try {

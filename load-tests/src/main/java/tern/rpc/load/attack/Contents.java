@@ -26,7 +26,7 @@ final class Contents {
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
             list.write('Q');
-            list.write(0x90 + i % 2); // the list, or the map
+            list.write(0x90 + i % 2); // a reference to the list or to the map, in turn
         }
         list.write('Z');
         dubbo(attacker, () -> list.toByteArray());
@@ -161,7 +161,7 @@ final class Contents {
         });
     }
 
-    /** Sends a request again and again, and reads all answers. */
+    /** Sends the same request repeatedly from 20 addresses, and reads all answers. */
     private static void repeat(Attacker attacker, byte[] request) {
         AtomicInteger next = new AtomicInteger();
         attacker.together(20, () -> {

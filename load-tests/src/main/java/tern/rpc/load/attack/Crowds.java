@@ -51,7 +51,7 @@ final class Crowds {
         });
     }
 
-    /** Returns the last byte of the next address. */
+    /** Returns the last byte of the next local address, from which the next connection is opened. */
     static int address(AtomicInteger next) {
         return FIRST + Math.floorMod(next.getAndIncrement(), ADDRESSES);
     }

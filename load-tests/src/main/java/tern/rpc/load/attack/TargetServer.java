@@ -244,7 +244,7 @@ public final class TargetServer {
 
                 @Override
                 public void onError(Throwable failure) {
-                    // The call has ended.
+                    // The call has failed, so no answer can be sent.
                 }
             };
         }

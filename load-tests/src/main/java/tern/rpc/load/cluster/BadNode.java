@@ -1,6 +1,6 @@
 package tern.rpc.load.cluster;
 
-/** The faults that can affect the first of the ten nodes. */
+/** The faults that can affect the first of the ten simulated nodes. */
 enum BadNode {
     SLOW("10 times slower") {
         @Override

@@ -19,13 +19,13 @@ final class ConsumerProcess implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 300;
 
-    /** A list that the client received. */
+    /** The length of a list of providers that the client received, and the time at which the list arrived. */
     record Seen(int size, long nanos) {}
 
-    /** The heap after a collection, and the processor time since the process started. */
+    /** The heap in use after a garbage collection, and the processor time since the process started. */
     record Figures(long heapBytes, long processorNanos) {}
 
-    /** The calls since the previous query. */
+    /** The calls since the previous {@code calls} command. */
     record Calls(long all, long failed, double p99Millis) {}
 
     private final Program program;
@@ -99,7 +99,9 @@ final class ConsumerProcess implements AutoCloseable {
         return new Calls(Long.parseLong(words[1]), Long.parseLong(words[2]), Double.parseDouble(words[3]));
     }
 
-    /** Waits for a list of this length and returns it. Drops all earlier lists. */
+    /**
+     * Waits until the client receives a list of {@code size} providers, and returns that list. Drops all earlier lists.
+     */
     Seen awaitList(int size) throws InterruptedException, TimeoutException {
         Seen seen;
         do {
@@ -112,7 +114,7 @@ final class ConsumerProcess implements AutoCloseable {
         return seen;
     }
 
-    /** Removes the lists received so far, and returns them in order. */
+    /** Removes and returns the lists of providers that the client has received so far, in order of arrival. */
     List<Seen> takeLists() {
         List<Seen> taken = new ArrayList<>();
         lists.drainTo(taken);

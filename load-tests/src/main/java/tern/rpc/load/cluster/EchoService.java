@@ -2,7 +2,7 @@ package tern.rpc.load.cluster;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A service that answers each call with its argument, the number of the call. */
+/** A service that answers each call with the call's argument, which is the number of the call. */
 final class EchoService implements NodeService {
 
     @Override

@@ -2,7 +2,10 @@ package tern.rpc.load.cluster;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Starts steps at a fixed rate. A late step does not delay later steps. Used by one thread. */
+/**
+ * Paces a loop at a fixed number of iterations per second. A late iteration does not delay later iterations. Used by
+ * one thread.
+ */
 final class FixedRate {
 
     private final long periodNanos;
@@ -12,7 +15,7 @@ final class FixedRate {
         this.periodNanos = periodNanos;
     }
 
-    /** Waits until the next step is due, and returns the time at which it was due. */
+    /** Waits until the next iteration is due. Returns the time at which this iteration was due. */
     long await() {
         next += periodNanos;
         for (long left = next - System.nanoTime(); left > 0; left = next - System.nanoTime()) {

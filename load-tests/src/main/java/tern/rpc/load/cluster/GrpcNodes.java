@@ -141,7 +141,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // The next frame ends the call, so the message needs no handling.
+            // The message is ignored, because the end of the call is reported separately.
         }
 
         @Override

@@ -49,9 +49,9 @@ final class ManyApplications {
     private static final int STEPS_PER_SECOND = 10;
     private static final int LEAVE_SECONDS = 10;
     private static final int RETURN_SECONDS = 60;
-    private static final int CONNECTIONS_PER_SECOND = 50; // the client's own limit, see docs/cluster.md
-    private static final int SUBSET = 100; // the connections of a reference, see docs/cluster.md
-    private static final int LAST_LIST_SECONDS = 2; // The client delays a list for at most a second.
+    private static final int CONNECTIONS_PER_SECOND = 50; // the client's limit for new connections
+    private static final int SUBSET = 100; // the providers to which a reference connects, see docs/cluster.md
+    private static final int LAST_LIST_SECONDS = 2; // The client delays a new list of providers for at most a second.
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

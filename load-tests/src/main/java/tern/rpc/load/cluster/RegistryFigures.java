@@ -95,7 +95,7 @@ final class RegistryFigures {
     /**
      * A list of providers, in the form in which the registry client keeps it in memory.
      *
-     * @param kept all objects that the client keeps
+     * @param kept the root of all objects that the client keeps in memory for the list
      */
     private record Parsed(int entries, Object kept) {}
 

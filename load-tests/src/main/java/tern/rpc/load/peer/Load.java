@@ -46,11 +46,11 @@ final class Load {
         this.done = new CountDownLatch(callers);
     }
 
-    /** The result of one run of the load. */
+    /** The errors, duration, cost and latencies of one run. */
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
     /**
-     * Runs the load.
+     * Starts the callers, and blocks until all of them have ended.
      *
      * @param calls creates the calls of the caller with the given index
      */

@@ -52,6 +52,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // This leads to channelInactive, which closes the other side.
+        ctx.close(); // Closing this channel triggers channelInactive, which closes the channel of the other side.
     }
 }

@@ -116,7 +116,7 @@ class PeersTest {
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
-        // Without this request, Armeria does not signal the end of the stream to the subscriber.
+        // Armeria signals the end of the stream only if the subscriber has requested another message.
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
@@ -142,7 +142,7 @@ class PeersTest {
         assertThat(services.work().build(1)).isEqualTo(new BenchmarkServices().build(1));
     }
 
-    /** Compares with a tolerance, because hessian2 encodes small user ids in fewer bytes. */
+    /** Compares the numbers of bytes with a tolerance, because hessian2 encodes small user ids in fewer bytes. */
     @Test
     void floorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
         Map<String, List<Long>> dubbo = bytes("tern-dubbo");

@@ -25,12 +25,12 @@ public interface Workshop {
         GREEN
     }
 
-    /** A type that contains itself. */
+    /** A recursive type: a node refers to other nodes. */
     record Node(String label, @Nullable Node next, List<Node> children) implements Serializable {}
 
     record Page<T>(List<T> elements, int total) implements Serializable {}
 
-    /** A value of every kind. */
+    /** A record with one component of each kind of type, such as numbers, dates and collections. */
     record Every(
             String text,
             boolean flag,
