@@ -125,7 +125,7 @@ public interface Shop {
 
     String overloaded(int number);
 
-    /** The two methods have the same path in a plain HTTP request. */
+    /** Both overloads of {@code similar} have the same path in a plain HTTP request. */
     String similar(Long number);
 
     String similar(List<Long> numbers);

@@ -253,8 +253,8 @@ record CallRequest(
     }
 
     /**
-     * Reads the whole array. Returns the JSON text of its only element, or null if the array does not have exactly one
-     * element.
+     * Reads a JSON array to its end. Returns the JSON text of its only element, or null if the array does not have
+     * exactly one element.
      */
     private static @Nullable String onlyElement(JsonParser parser, String text) {
         if (parser.nextToken() == JsonToken.END_ARRAY) {

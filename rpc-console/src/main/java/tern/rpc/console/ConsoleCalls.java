@@ -55,8 +55,8 @@ final class ConsoleCalls {
     // The lock of this object guards this field and the next four fields.
     private final Map<String, Ticket> tickets = new HashMap<>();
     private final Map<String, ConsoleCall> running = new HashMap<>(); // by request id
-    private @Nullable ConsoleTransport transport; // null until the first call
-    private long @Nullable [] seenIds; // a ring buffer of id hashes; null until the first id
+    private @Nullable ConsoleTransport transport; // created for the first call; null before
+    private long @Nullable [] seenIds; // ring buffer of the hashes of recent request ids; null before the first
     private int seen;
 
     private static final class Ticket {
