@@ -29,8 +29,8 @@ public final class CallLedger {
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // Only the thread of the call writes to the clock.
-    private final @Nullable CallPart part; // Null if this object is the ledger of the whole call.
+    private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
+    private final @Nullable CallPart part; // Null if this ledger records a whole call and not a part of a call.
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -39,7 +39,7 @@ public final class CallLedger {
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
     private volatile boolean ended;
-    private long endedNanos; // the time on the call's clock; written before ended is set
+    private long endedNanos; // the end of the call on the call's clock; written before "ended" is set
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallPart part, boolean open) {
         this.phases = new PhaseClock(clock, begun, first);

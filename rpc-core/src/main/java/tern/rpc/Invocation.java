@@ -97,7 +97,8 @@ public final class Invocation {
     /**
      * Returns a copy with other arguments.
      *
-     * @throws IllegalArgumentException if their number differs from the number of the Java method's parameters
+     * @throws IllegalArgumentException if the number of arguments differs from the number of the Java method's
+     *     parameters
      */
     public Invocation withArguments(Object... arguments) {
         Method java = method.javaMethod();
@@ -109,8 +110,8 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy with other arguments. Their number may differ from the number of the Java method's parameters. For
-     * example, a request message does not contain the observer of the answers.
+     * Returns a copy of this invocation with other arguments. The number of arguments may differ from the number of the
+     * Java method's parameters. For example, a request message does not contain the observer of the answers.
      */
     public Invocation withValues(Object... arguments) {
         return new Invocation(service, method, arguments, metadata, deadline, executor, options);

@@ -152,7 +152,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // For example, the result is gRPC's StreamObserver instead of Tern's.
+        if (advice != null) { // For example, the result type is gRPC's StreamObserver.
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

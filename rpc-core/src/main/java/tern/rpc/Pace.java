@@ -32,7 +32,7 @@ public final class Pace {
         if (now - period >= periodNanos && began.compareAndSet(period, now)) {
             taken.set(0);
         }
-        // the first comparison keeps the counter from overflowing
+        // Without the comparison before the increment, refused actions would let the counter overflow.
         return taken.get() < most && taken.incrementAndGet() <= most;
     }
 }

@@ -31,7 +31,7 @@ final class PhaseClock {
     private final long[] nanos = new long[PHASES.length];
     private @Nullable String name; // the name of the last operation whose name was known when it began
     private @Nullable Phase namedPhase; // the phase of the operation whose name is in "name"
-    private int @Nullable [] counts; // Null until the first operation.
+    private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**
      * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. Both

@@ -155,7 +155,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // The thread already works on this call and writes to its ledger.
+            task.run(); // The thread already works on this call and writes to the call's ledger.
             return;
         }
         CallLedger part = parts.get();

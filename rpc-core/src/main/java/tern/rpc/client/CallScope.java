@@ -2,17 +2,20 @@ package tern.rpc.client;
 
 import java.util.concurrent.Executor;
 
-/** Runs the callbacks of one call. Once the filters have passed the call on, the caller can cancel it. */
+/**
+ * Runs the callbacks of one call, and is notified when the filters have passed the call on and when they have received
+ * its answer.
+ */
 interface CallScope extends Executor {
 
     /**
-     * Called when the filters have passed the call on. From then on, the call is cancelled when its caller gives up. It
+     * Called when the filters have passed the call on. Later, the call is cancelled when its caller gives up. The call
      * is cancelled immediately if the caller has already given up.
      */
     void passedOn(SentCall call);
 
     /** Called when the filters have received the answer or the failure of the call. */
     default void answered() {
-        // Does nothing by default, because a blocked caller checks the deadline itself.
+        // Does nothing by default: a caller that blocks checks the deadline itself, so it needs no notification.
     }
 }

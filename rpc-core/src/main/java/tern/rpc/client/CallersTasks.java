@@ -49,7 +49,7 @@ final class CallersTasks implements Executor {
         return tasks.isEmpty();
     }
 
-    /** Called when the caller's thread no longer waits. */
+    /** Passes all remaining and later tasks to another executor, because the caller's thread no longer waits. */
     void leave() {
         gone = true;
         handOver();
@@ -61,7 +61,7 @@ final class CallersTasks implements Executor {
             try {
                 afterwards.execute(task);
             } catch (RejectedExecutionException e) {
-                task.run(); // The client is closed.
+                task.run(); // The executor has rejected the task, because the client is closed.
             }
         }
     }

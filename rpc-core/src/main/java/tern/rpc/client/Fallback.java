@@ -67,7 +67,7 @@ final class Fallback {
                 () -> method.getDeclaringClass().getSimpleName() + "." + method.getName() + " is answered by "
                         + target.getClass().getName(),
                 failure);
-        method.trySetAccessible(); // needed if the interface is not public
+        method.trySetAccessible(); // Reflection may otherwise not call a method of an interface that is not public.
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

@@ -47,14 +47,17 @@ abstract class NestedCall implements Runnable {
         }
     }
 
-    /** Called when this call has ended. */
+    /** Stops observing the served call, because this call has ended. */
     final void end() {
         if (serving != null) {
             serving.removeOnCancel(this);
         }
     }
 
-    /** Called when the served call is cancelled. */
+    /**
+     * Cancels this call, because the served call has been cancelled. Does nothing after the deadline of the served
+     * call, because this call then fails with DEADLINE_EXCEEDED.
+     */
     @Override
     public final void run() {
         if (serving != null && !serving.deadline().isExpired(clock.nanoTime())) {

@@ -99,8 +99,8 @@ public final class RpcClient implements AutoCloseable {
     private final RpcMeters meters;
     private final NanoClock clock;
     private final WorkerPool callbacks;
-    private final ScheduledExecutorService lookups; // its tasks may block
-    private final ScheduledExecutorService clusterTimer; // its tasks do not block
+    private final ScheduledExecutorService lookups; // runs tasks that may block
+    private final ScheduledExecutorService clusterTimer; // runs only tasks that do not block
     private final ScheduledExecutorService hedgeTimer; // the same object as clusterTimer, except in tests
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();

@@ -204,7 +204,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+        } catch (Throwable e) { // A filter has thrown this exception, or has returned null.
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -241,7 +241,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 Invocation call = template.invocation(method, arguments, started, future, serving);
                 invokeFiltered(method, call, started, future, end);
             }
-        } catch (Throwable e) { // Thrown, for example, if the served call has been cancelled.
+        } catch (Throwable e) { // The call could not be sent, for example because the served call has been cancelled.
             end.completed(null, e);
         }
         return future;
@@ -257,7 +257,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         future.filteredBy(filtered);
         try {
             Objects.requireNonNull(method.filtered()).invoke(call).whenComplete(filtered);
-        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+        } catch (Throwable e) { // A filter has thrown this exception, or has returned null.
             filtered.accept(null, e);
         }
         if (!future.isPassedOn()) {

@@ -116,7 +116,7 @@ final class StreamCall implements StreamAttempts.Listener {
             if (filters != null && !passed.get()) {
                 filters.watch();
             }
-        } catch (Throwable e) { // A filter, or the stage that it returned, has thrown this exception.
+        } catch (Throwable e) { // A filter has thrown this exception, or has returned null.
             serial.execute(() -> close(null, e));
         }
         return result;

@@ -111,7 +111,8 @@ final class WaitingCaller extends NestedCall implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                // The call is failed with a timeout here, so that the filters see this failure before the caller does.
+                // Ends the call with a timeout failure, so that the filters can handle the failure before the caller
+                // gets it.
                 sent.expire();
                 continue;
             }

@@ -210,7 +210,8 @@ public final class Cluster implements AutoCloseable {
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         for (Instance instance : choice.connected(next.listed(), ruling)) {
-            // A list may contain an endpoint twice. The node must then be shared only once.
+            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
+            // only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.held(next, ruling)) {

@@ -26,8 +26,8 @@ final class ClusterLog {
     }
 
     /**
-     * Called when a new list has come into use. Logs when the client starts or stops using providers that the list does
-     * not contain.
+     * Logs that the client starts or stops using providers that the list does not contain. Called when a new list has
+     * come into use.
      *
      * @param source the name of the source of the lists
      */
@@ -44,12 +44,12 @@ final class ClusterLog {
         }
     }
 
-    /** Called when a provider that lacked the service has served a call. */
+    /** Logs that a provider that lacked the service has served a call. */
     void availableAgain(Target target) {
         changes.changed(Level.INFO, () -> service + " is available again at " + target.endpoint());
     }
 
-    /** Called when calls begin to avoid a provider, because it lacks the service. */
+    /** Logs that calls avoid a provider from now on, because the provider lacks the service. */
     void missing(Target target, long avoidedNanos, RpcException failure) {
         changes.changed(
                 Level.WARN,
@@ -58,7 +58,7 @@ final class ClusterLog {
                         + PeerText.text(failure.status().description()));
     }
 
-    /** Called when the application's balancer has thrown an exception at the end of a call. */
+    /** Logs that the application's balancer has thrown an exception at the end of a call. */
     void balancerFailed(String policy, Throwable failure) {
         balancerFailures.warn(
                 () -> service + ": the load balancing " + policy

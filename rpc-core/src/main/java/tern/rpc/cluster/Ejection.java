@@ -29,8 +29,8 @@ public final class Ejection {
     private volatile long untilNanos;
     private volatile long sinceNanos;
     private volatile String why = "";
-    private volatile int failures; // The number of consecutive failures. It is written under the lock on this object.
-    // The number of ejections since the last success. It is written under the lock on this object.
+    private volatile int failures; // The number of consecutive failures; written under this object's lock.
+    // The number of ejections since the last success; written under this object's lock.
     private volatile int ejections;
     private long rateSinceNanos; // This object's lock guards this field and the next two.
     private long callsBefore;

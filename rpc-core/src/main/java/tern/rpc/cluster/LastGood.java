@@ -116,8 +116,8 @@ record LastGood(
     }
 
     /**
-     * Counts the entries of the next list that are also in the previous list, at most a few positions after the entry
-     * found before.
+     * Counts the entries that the next list shares with the previous list. For each entry, searches only a few
+     * positions of the previous list, after the position of the last match.
      */
     private int near(List<Instance> next) {
         int found = 0;

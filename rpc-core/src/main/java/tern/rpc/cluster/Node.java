@@ -63,7 +63,7 @@ public final class Node {
 
     private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
     private boolean usableBefore; // This object's lock guards this field and the next three.
-    private long timesAvailable; // The connection's timesAvailable() at the last reconnect that look() noticed.
+    private long timesAvailable; // the connection's timesAvailable() when look() last noticed a reconnect
     private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -377,7 +377,7 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        long times = opened == null ? 0 : opened.timesAvailable(); // read first; the next check notices a later change
+        long times = opened == null ? 0 : opened.timesAvailable(); // read first, so that no change is missed
         boolean usable = isUsable();
         if (usable && (!usableBefore || times != timesAvailable)) {
             long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;

@@ -148,7 +148,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // for example, memory is exhausted temporarily
+        } catch (RuntimeException | Error e) { // Opening may fail temporarily, for example if memory is exhausted.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

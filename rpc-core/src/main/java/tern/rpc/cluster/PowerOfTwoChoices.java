@@ -10,8 +10,8 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Draws two providers at random by weight and chooses the better one. Both draws may return the same provider, so that
- * the shares of healthy providers follow their weights. This avoids slow, busy and failing providers without examining
- * all providers. Thread-safe.
+ * the shares of healthy providers follow their weights. The comparison avoids slow, busy and failing providers without
+ * examining all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 

@@ -12,7 +12,7 @@ final class Presence {
     private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    private volatile long usableSinceNanos; // when the connection became usable to which the other fields apply
+    private volatile long usableSinceNanos; // the start of the connection to which the other fields apply
     private volatile boolean served;
     private volatile boolean missing;
     private volatile long untilNanos;
@@ -40,7 +40,7 @@ final class Presence {
     /**
      * Records that the service has answered a call.
      *
-     * @return whether the service was missing before
+     * @return whether the provider lacked the service before this call
      */
     boolean served(long usableSince) {
         return (!served || missing || usableSinceNanos != usableSince) && found(usableSince);

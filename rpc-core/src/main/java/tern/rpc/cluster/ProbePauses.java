@@ -23,7 +23,9 @@ final class ProbePauses {
     /** The mean of the random pause after a slow answer to a copy. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
-    /** The pause after a slow answer is this multiple of its duration, if that is longer than {@link #SLOW_NANOS}. */
+    /**
+     * The pause after a slow answer, as a multiple of the answer's duration. The pause is at least {@link #SLOW_NANOS}.
+     */
     private static final int SLOW_TIMES = 4;
 
     /** The maximum of the mean pauses. */
@@ -74,24 +76,24 @@ final class ProbePauses {
         return unanswered.get() > 0;
     }
 
-    /** Records a good answer. */
+    /** Records that a copy was answered as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             nextNanos = now + GOOD_NANOS;
         }
     }
 
-    /** Records an answer that took longer than usual. */
+    /** Records that the answer to a copy took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         pause(Math.max(SLOW_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
-    /** Records that a call failed after the given time. */
+    /** Records that a copy or a call failed after the given time, and starts a pause. */
     void failed(long tookNanos, long now) {
         pause(Math.max(FAILED_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
-    /** Records an answer that arrived after the timeout of the original call. */
+    /** Records that the answer to a copy arrived after the timeout of the original call, and starts a pause. */
     void late(long now) {
         pause(SLOW_NANOS, now);
     }
@@ -109,7 +111,7 @@ final class ProbePauses {
 
     /** Returns between half and one and a half of the given time. */
     static long varied(long nanos, long now) {
-        double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // from 0 to 1
+        double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // a pseudo-random number from 0 to 1
         return (long) (nanos * (0.5 + part));
     }
 }

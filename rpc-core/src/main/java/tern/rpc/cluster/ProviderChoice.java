@@ -73,7 +73,8 @@ final class ProviderChoice {
         }
         Set<Instance> chosen = new LinkedHashSet<>();
         routes.values().forEach(allowed -> chosen.addAll(subsets(allowed, rules)));
-        // If the rules exclude all providers, some are kept, so that the error message can name them.
+        // If the rules exclude all providers, some providers are returned nevertheless, so that the error message can
+        // name them.
         return chosen.isEmpty() ? subsets(listed, rules) : List.copyOf(chosen);
     }
 
@@ -82,7 +83,7 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // Usually there are no tags and rules. A long list is then not copied.
+            // Usually there are neither tags nor rules. In this case, a long list is not copied.
             return subset.of(listed);
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
@@ -123,7 +124,7 @@ final class ProviderChoice {
      */
     private List<Instance> ruled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
-            return instances; // Usually there are no rules. A long list is then not copied.
+            return instances; // Usually there are no rules. In this case, a long list is not copied.
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {

@@ -127,7 +127,7 @@ final class ResponseCost {
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = Math.min(multiple, GOOD); // the last answer may be slower than GOOD, but the provider has recovered
+            mean = Math.min(multiple, GOOD); // at most GOOD even if the last answer was slow
             costNanos = now;
             failing = false;
             slowNanos = 0;
@@ -222,7 +222,7 @@ final class ResponseCost {
         return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
     }
 
-    /** Returns the last response time, including failures. */
+    /** Returns the last response time as a multiple of the usual response time. A failure counts as a slow answer. */
     double cost(long now) {
         return 1 + (cost - 1) * kept(now);
     }

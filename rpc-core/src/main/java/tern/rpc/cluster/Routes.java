@@ -24,7 +24,7 @@ final class Routes {
     private final ClusterSettings settings;
     private final Rules rules;
     private final Map<String, Group> byTag;
-    private final @Nullable Group untagged; // for calls without a tag
+    private final @Nullable Group untagged; // the providers for calls without a tag
     private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {

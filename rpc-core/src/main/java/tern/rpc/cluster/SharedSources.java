@@ -199,12 +199,12 @@ final class SharedSources {
         }
 
         /**
-         * Passes a list that is being delayed to the references before the usual delay ends, because no provider of the
-         * previous list can be used.
+         * Shortens the delay after which the references get the delayed list, because no provider of the previous list
+         * can be used. Does nothing if no list is being delayed.
          */
         void hurry() {
-            // Usually no list is being delayed. This check avoids the lock, because many failed calls may check at the
-            // same time.
+            // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call
+            // this method at the same time.
             if (!waiting || hurried) {
                 return;
             }
@@ -232,7 +232,7 @@ final class SharedSources {
 
         private synchronized void passLater() {
             if (!waiting) {
-                return; // hurry() has already passed the list on.
+                return; // An earlier task has already passed the list on, because hurry() shortened the delay.
             }
             waiting = false;
             hurried = false;

@@ -53,14 +53,14 @@ final class Silence {
         this.nextPingNanos = now;
     }
 
-    /** Called when a call is about to be sent while no other call is in flight. */
+    /** Starts to measure the silence. Called when a call is about to be sent while no other call is in flight. */
     void callsBegin(long now) {
         if (!silent) {
             signNanos = now;
         }
     }
 
-    /** Called when something has arrived from the provider. */
+    /** Records that bytes have arrived from the provider, which ends a silence. */
     void heard(long now) {
         signNanos = now;
         if (silent) {

@@ -160,8 +160,8 @@ final class Survey {
             calls += target.node().calls();
         }
         callsAtSurvey = calls;
-        callsAtTrial = Math.min(callsAtTrial, calls); // the sum decreases when a provider is removed
-        boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if some calls are idempotent.
+        callsAtTrial = Math.min(callsAtTrial, calls); // the number of calls decreases when a provider is removed
+        boolean areCopied = now - lastCopyNanos < COPIES_NANOS; // True if a call was copied recently.
         Target copied = null;
         Target tried = null;
         for (Target target : targets) {

@@ -27,7 +27,10 @@ final class TrialPauses {
      */
     private static final long USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
-    /** The mean pause after a slow answer is this multiple of the answer's duration, if that is longer. */
+    /**
+     * The mean pause after a slow answer, as a multiple of the answer's duration. The mean pause is at least {@link
+     * #USUAL_NANOS}.
+     */
     private static final int SLOW_TIMES = 30;
 
     /** The mean of the random pause after a failure. */

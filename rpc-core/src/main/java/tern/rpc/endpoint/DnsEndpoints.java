@@ -200,7 +200,7 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-        } catch (UnknownHostException | RuntimeException | Error e) { // The other names are still looked up.
+        } catch (UnknownHostException | RuntimeException | Error e) { // The lookups of the other names continue.
             failure = e;
         }
         lookedUp(name, found, failure);

@@ -45,7 +45,7 @@ public record Endpoint(String host, int port, String name, String protocol) {
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {
-            return true; // the host is a name
+            return true; // the host is a name and not an IP address
         }
         String address = host.regionMatches(true, 0, MAPPED, 0, MAPPED.length()) && host.indexOf('.') > 0
                 ? host.substring(MAPPED.length())

@@ -10,6 +10,6 @@ public enum Outcome {
      * The connection was lost, the deadline passed, or the provider replied that it is unavailable or lacks the service.
      */
     FAILED,
-    /** The caller cancelled the call. This says nothing about the provider. */
+    /** The caller cancelled the call. A cancellation does not show whether the provider works. */
     CANCELLED
 }

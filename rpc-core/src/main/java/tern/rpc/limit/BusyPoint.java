@@ -56,9 +56,9 @@ final class BusyPoint {
     private final int least;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that the current window tries.
-    private @Nullable Window before; // The window before a trial of another number; null without a trial.
+    private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
     private Step last = Step.FEWER; // The change to the call count that was tried last.
-    private int held; // The number of consecutive windows without a trial of another number.
+    private int held; // The number of consecutive windows without a trial of another number of calls.
     private double heldNanos; // The mean call duration in the first window after the last trial, or 0 if unknown.
 
     /** @param least the smallest number of calls to admit */

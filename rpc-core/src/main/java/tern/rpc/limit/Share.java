@@ -27,11 +27,11 @@ public final class Share {
 
     private final Object tenant;
     private final @Nullable Share whole;
-    private volatile int held; // This field is changed only through HELD.
-    private volatile int elsewhere; // This field is changed only through ELSEWHERE.
-    private volatile int streaming; // This field is changed only through STREAMING.
-    private volatile int openStreams; // This field is changed only through OPEN_STREAMS.
-    private volatile int connections; // This field is changed only through CONNECTIONS.
+    private volatile int held; // Only the field updater HELD changes this field.
+    private volatile int elsewhere; // Only the field updater ELSEWHERE changes this field.
+    private volatile int streaming; // Only the field updater STREAMING changes this field.
+    private volatile int openStreams; // Only the field updater OPEN_STREAMS changes this field.
+    private volatile int connections; // Only the field updater CONNECTIONS changes this field.
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {

@@ -81,7 +81,7 @@ public final class PhaseMeters {
             @Nullable SocketAddress caller) {
         ended(ledger, now);
         CallObserver told = meters.observer();
-        if (told != null) { // Without an observer, no object is created.
+        if (told != null) { // The check avoids creating an object for each call if there is no observer.
             tell(told, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }

@@ -3,8 +3,8 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of the report. Its path is {@code /actuator/rpc/} followed by its name. All beans of this type are
- * included.
+ * A part of the report that Spring Boot Actuator serves. Its path is {@code /actuator/rpc/} followed by its name. The
+ * report contains all beans of this type.
  */
 public interface RpcReportPart {
 

@@ -57,7 +57,7 @@ final class LatePublication implements Publication {
         try {
             begin(registration.get());
         } catch (RuntimeException e) {
-            // Thrown, for example, if consumers of this registry could not reach the address.
+            // The supplier throws an exception, for example, if consumers of this registry could not reach the address.
             failed(e);
         }
     }
@@ -118,7 +118,7 @@ final class LatePublication implements Publication {
         Registration found;
         try {
             found = registration.get();
-        } catch (RuntimeException e) { // Thrown, for example, if there is currently no route to the registry.
+        } catch (RuntimeException e) { // For example, there is currently no route to the registry.
             LOG.debug("The address to publish at {} is not known", registry.url(), e);
             return;
         }
@@ -136,7 +136,7 @@ final class LatePublication implements Publication {
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // Thrown, for example, if the registry refuses the new address.
+            } catch (RuntimeException e) { // For example, the registry refuses the new address.
                 refused(found, e);
                 return;
             }

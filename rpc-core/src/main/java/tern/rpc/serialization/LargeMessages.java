@@ -101,7 +101,7 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // No time was spent on this attempt, so the next one may wait for the full time.
+                    // The attempt ended without waiting, so the attempt at OBJECTS may wait for the full time.
                 }
             }
         }

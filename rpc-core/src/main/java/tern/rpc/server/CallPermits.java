@@ -41,7 +41,7 @@ abstract class CallPermits {
         this.counted = counted;
     }
 
-    // ---- before a worker gets the call
+    // The following methods are called before a worker gets the call.
 
     /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
     void waitsForSpareThread(boolean spareThread) {
@@ -80,7 +80,7 @@ abstract class CallPermits {
         }
     }
 
-    // ---- while the worker prepares and runs the method
+    // The following methods are called while the worker prepares and runs the method.
 
     /**
      * Takes a permit from the method's limiter before the request is decoded, if the transport already knows the
@@ -145,7 +145,7 @@ abstract class CallPermits {
         }
     }
 
-    // ---- when the worker has finished
+    // The following methods are called when the worker has finished.
 
     /**
      * Called when the worker of a stream has finished. The stream returns its permit to the server's limiter now,

@@ -187,7 +187,7 @@ final class FairWorkers {
             call.run();
         } finally {
             for (Waiting next = nextOf(share); next != null; next = nextOf(share)) {
-                next.call.run(); // Does nothing if the call has already failed, because it waited too long.
+                next.call.run(); // Does nothing if the call has already failed after waiting too long.
             }
         }
     }

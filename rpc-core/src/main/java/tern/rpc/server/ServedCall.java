@@ -58,12 +58,12 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
+    private volatile int state = QUEUED; // changed through the VarHandle STATE, which needs no object per call
 
     // The worker sets the following four fields. The thread that ends the call reads them.
     private volatile @Nullable MethodHandler handler;
     private volatile @Nullable ServerContext context;
-    private volatile @Nullable ServedStream stream; // null for a unary call
+    private volatile @Nullable ServedStream stream; // the call's stream; null for a unary call
     private volatile @Nullable CallAdmission admission; // null if the server admits every call
 
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished

@@ -106,7 +106,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
                     end.complete(response);
                 }
             });
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // A filter has thrown an exception.
             end.completeExceptionally(e);
         }
     }

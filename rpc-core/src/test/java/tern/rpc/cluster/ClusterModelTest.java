@@ -26,7 +26,7 @@ class ClusterModelTest {
     private static final int MANY = 200;
     private static final int WORKERS = 16;
 
-    /** The faults. They last 20 s. */
+    /** The faults of the simulated providers. Each fault lasts 20 s. */
     private enum Faults implements Fault {
         SLOW {
             @Override

@@ -17,7 +17,7 @@ final class LockHolder {
                 FileLock lock = channel.lock()) {
             System.out.println("locked: " + lock.isValid());
             while (System.in.read() >= 0) {
-                // the input is ignored
+                // The input is read only to notice its end.
             }
         }
     }

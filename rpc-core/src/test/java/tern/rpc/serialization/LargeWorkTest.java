@@ -122,7 +122,7 @@ class LargeWorkTest {
         assertThat(writers.places()).isEqualTo(16);
 
         writers.enter(MessageKind.RESPONSE, "a");
-        writers.reached(8 << 20); // The size is known before the message is complete.
+        writers.reached(8 << 20); // The writer reports the size of the incomplete message.
         assertThat(writers.places()).isEqualTo(4);
         writers.leave(8 << 20);
         assertThat(writers.places()).isEqualTo(4);
