@@ -292,7 +292,7 @@ final class HessianInput extends MessagePosition {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The loop ends here, and unit() then rejects the invalid byte.
+                    break; // After the loop, unit() rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

@@ -49,7 +49,7 @@ final class Shapes {
         return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
     }
 
-    @SuppressWarnings("unchecked") // A value of the wrong type is rejected when it is used.
+    @SuppressWarnings("unchecked") // The cast is safe, because each element is checked when it is read.
     CollectionType collection(Class<?> type, Slot slot) {
         if (!Collection.class.isAssignableFrom(type)) {
             throw slot.mismatch("a list of class " + type.getName());

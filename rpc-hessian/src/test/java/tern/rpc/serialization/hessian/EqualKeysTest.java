@@ -156,7 +156,7 @@ class EqualKeysTest {
      * The hash code of these entities is a constant, as is common for entities whose id is assigned by the database.
      */
     @Test
-    @SuppressWarnings("unchecked") // The value sent by the test has this type.
+    @SuppressWarnings("unchecked") // The cast is safe, because the test sends a value of this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // The test created the node's list with this type.
+    @SuppressWarnings("unchecked") // The cast is safe, because list() returns a list of objects.
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));

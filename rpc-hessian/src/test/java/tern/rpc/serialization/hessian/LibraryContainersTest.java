@@ -242,7 +242,7 @@ class LibraryContainersTest {
     }
 
     @Test
-    @SuppressWarnings("DoubleBraceInitialization") // Some applications create lists and maps in this way.
+    @SuppressWarnings("DoubleBraceInitialization") // Some applications fill a list in this way.
     void anonymousClassIsWrittenAsTheClassThatItExtends() {
         ArrayList<String> list = new ArrayList<>() {
             {
