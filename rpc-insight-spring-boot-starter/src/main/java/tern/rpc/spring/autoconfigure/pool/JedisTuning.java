@@ -62,7 +62,7 @@ final class JedisTuning implements BeanPostProcessor {
         }
         int max = pool.getMaxActive() < 0 ? sizing.connections() : pool.getMaxActive();
         if (!user.isSet(POOL + ".max-idle")) {
-            pool.setMaxIdle(max); // Connections remain open after their first use.
+            pool.setMaxIdle(max); // Idle connections are not closed, so that later calls can use them.
         }
         if (!user.isSet(POOL + ".min-idle")) {
             pool.setMinIdle(Math.min(max, pool.getMaxIdle()) / 4);

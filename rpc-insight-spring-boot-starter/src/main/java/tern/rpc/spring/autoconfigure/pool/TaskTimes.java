@@ -17,7 +17,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // the highest number of a task that has started
+    private final AtomicLong newestStarted = new AtomicLong(); // tasks are numbered when they are submitted
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
 

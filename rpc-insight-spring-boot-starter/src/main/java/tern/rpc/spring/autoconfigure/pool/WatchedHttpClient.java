@@ -37,8 +37,8 @@ final class WatchedHttpClient extends HttpClient {
     }
 
     /**
-     * An exchange that RestClient or RestTemplate makes with this client. They hide the redirects that the client follows.
-     * Used only by the thread that makes the exchange.
+     * An exchange that RestClient or RestTemplate makes with this client. RestClient and RestTemplate hide the
+     * redirects that the client follows. Used only by the thread that makes the exchange.
      */
     static final class Outer implements AutoCloseable {
         private final @Nullable Outer before = OUTER.get();
@@ -112,7 +112,7 @@ final class WatchedHttpClient extends HttpClient {
         Optional<? extends HttpResponse<?>> previous = response.previousResponse();
         for (; previous.isPresent(); previous = previous.get().previousResponse()) {
             int status = previous.get().statusCode();
-            redirects += status >= 300 && status < 400 ? 1 : 0; // the others asked for a login
+            redirects += status >= 300 && status < 400 ? 1 : 0; // Other statuses, such as 401, are not redirects.
         }
         return redirects;
     }

@@ -30,7 +30,7 @@ final class LoopWaits {
     private static final double MAX_SHARE = 0.95;
     private static final int MAX_CONNECTIONS = 1_024; // per loop
 
-    @SuppressWarnings("ThreadLocalUsage") // each filter counts only its own requests
+    @SuppressWarnings("ThreadLocalUsage") // Each instance counts only the requests of its own filter.
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);
 
     private static final class Loop {

@@ -90,7 +90,10 @@ final class ReactiveCalls implements WebFilter, Ordered {
         }
     }
 
-    /** Called just before the first byte of the response is sent. */
+    /**
+     * Records that the response is a stream if its media type says so. Called just before the first byte of the
+     * response is sent.
+     */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();
         if (type != null && StreamedTypes.isOne(type.toString())) {
@@ -99,8 +102,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Called before the server is notified that the request has ended. After that, a servlet container reuses the
-     * request and the response.
+     * Ends the call. Called before the server is notified that the request has ended, because a servlet container then
+     * reuses the request and the response.
      */
     private void ended(
             WebCalls.Call call,
