@@ -6,12 +6,15 @@ import java.util.Locale;
 /** Names application threads that serve no call but use much processor time while the processors are saturated. */
 final class BackgroundThreads {
 
-    /** The threads are named if they keep at least this share of the processors busy. */
+    /** Threads that serve no call are named if they keep at least this share of the processors busy. */
     private static final double MUCH = 0.2;
 
     private BackgroundThreads() {}
 
-    /** Returns one fact for each group of these threads. Returns an empty list while processors are free. */
+    /**
+     * Returns one fact for each group of threads that serve no call but use much processor time. Returns an empty list
+     * while processors are free.
+     */
     static List<String> facts(Machine machine) {
         return machine.isFull()
                 ? machine.burners().stream()

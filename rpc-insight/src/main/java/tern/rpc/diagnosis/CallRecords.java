@@ -122,7 +122,8 @@ final class CallRecords implements CallObserver {
             }
             Map<String, Long> sampled = new HashMap<>();
             callers.forEach((address, caller) -> sampled.put(address, caller.calls.sum()));
-            // One map for each method and second is kept, and this copy is smaller than a HashMap.
+            // The history contains one copy of this map for each method and second, and Map.copyOf needs less memory
+            // than a HashMap.
             return new Sums(calls.sum(), met.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
         }
 

@@ -459,7 +459,9 @@ public final class Diagnostician {
 
     private void recordIfItLasts(long now, Machine seen) {
         if (seen.isBusy() && !FlightRecording.startsCheaply()) {
-            return; // The start discards all compiled code, and busy processors take long to compile it again.
+            // Starting the flight recorder discards all compiled code, and busy processors take long to compile the
+            // code again.
+            return;
         }
         boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
         if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {

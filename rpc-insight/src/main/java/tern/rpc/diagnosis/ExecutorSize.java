@@ -17,7 +17,10 @@ final class ExecutorSize {
 
     private ExecutorSize() {}
 
-    /** Returns the advice for this number of threads; null if no setting of the executor allows it. */
+    /**
+     * Returns the advice to give the executor {@code threads} threads; null if no setting of the executor allows this
+     * number.
+     */
     static @Nullable Change of(PoolSnapshot pool, int threads, Machine machine) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
         boolean fits = setting != null
@@ -36,7 +39,7 @@ final class ExecutorSize {
                                 + setting.accepted().most() + " threads, but " + ONLY_WHEN_FULL);
     }
 
-    /** Returns the advice to let the application create the executor with this number of threads. */
+    /** Returns the advice to create the executor with {@code threads} threads in the code of the application. */
     static Change moreThreads(PoolSnapshot pool, int threads) {
         return Change.of(
                 Where.CODE,
@@ -44,7 +47,10 @@ final class ExecutorSize {
                         + (core(pool) == null ? "" : ": its core size and its maximum, because it " + ONLY_WHEN_FULL));
     }
 
-    /** Returns advice about the core size, if the executor does not use all of its threads because of it. */
+    /**
+     * Returns the advice to enlarge the core size, if a small core size keeps the executor from starting its maximum
+     * number of threads; empty otherwise.
+     */
     static String hint(PoolSnapshot pool) {
         PoolSetting core = core(pool);
         return core == null
@@ -52,7 +58,10 @@ final class ExecutorSize {
                 : "; or a larger core size: it may have " + core.accepted().most() + " threads, but " + ONLY_WHEN_FULL;
     }
 
-    /** Returns the setting for the core size of an executor that may have more threads than this; null otherwise. */
+    /**
+     * Returns the setting for the core size of an executor whose maximum number of threads exceeds its core size; null
+     * for any other executor.
+     */
     private static @Nullable PoolSetting core(PoolSnapshot pool) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
         return setting != null && !hasProperty(setting) && setting.accepted().most() > pool.max() ? setting : null;

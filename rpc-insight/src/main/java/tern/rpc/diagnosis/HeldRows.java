@@ -26,26 +26,29 @@ import tern.rpc.pool.PoolSource;
 final class HeldRows {
 
     /**
-     * The minimum number of pairs of successive looks that find the same transaction. Short transactions also use the
-     * table, but each of them is found by one look only.
+     * The minimum number of pairs of successive looks (inspections of all connections) that find the same transaction.
+     * Short transactions also use the table, but only one look finds each of them.
      */
     private static final int MIN_PAIRS = 1;
 
-    /** The pairs must be at least 1/{@value} of the looks that found the statement waiting. */
+    /**
+     * The pairs of successive looks that find the same transaction must be at least 1/{@value} of the looks
+     * (inspections of all connections) that find the statement waiting.
+     */
     private static final int PART_OF_WAITS = 3;
 
-    /** Holders and waits that were not found for this time are forgotten. */
+    /** Transactions and waits that were not found for this time are forgotten. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private static final int MAX_TRANSACTIONS = 16; // the remembered transactions of one key
+    private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key
 
-    /** Stacks of holders are read for at most this many of them at once. */
+    /** The maximum number of threads whose stacks one inspection of the connections reads. */
     private static final int MAX_READ = 4;
 
     private static final int MAX_KNOWN = 64;
-    private static final int MAX_WAITING = 8; // the waiting statements of one look
+    private static final int MAX_WAITING = 8; // the maximum number of waiting statements in one inspection
     private static final int MAX_USES = 512;
-    private static final int MAX_PLACES = 16; // the remembered places of one holder
+    private static final int MAX_PLACES = 16; // the maximum number of remembered code lines of one holder
 
     /** A statement is considered to wait if it has run for at least this share of the latency target. */
     private static final double WAITS_OF_TARGET = 0.1;
@@ -55,13 +58,14 @@ final class HeldRows {
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
     private final Map<String, Waits> waits = new HashMap<>(); // by statement
-    private int number; // of the current look
+    private int number; // the number of the current inspection of all connections
 
     /** The statement that waits, and the statement and the threads that hold the lock. */
     private record Key(String waiting, String locking, String threads) {}
 
     /**
-     * How a statement uses locks. It is kept for each statement, because it is needed for each connection in each look.
+     * How a statement uses locks. The result is cached for each statement, because every inspection of the connections
+     * needs it for each connection.
      *
      * @param of the table, or a general name for locks that the application names; empty if it is unknown
      */
@@ -81,18 +85,18 @@ final class HeldRows {
         final Map<String, Integer> places = new HashMap<>();
         final Map<Kind, Integer> work = new HashMap<>();
 
-        // the number of the last look that found each transaction
+        // the number of the last inspection of the connections that found each transaction
         final Map<Holder, Integer> transactions = new IdentityHashMap<>();
 
         @Nullable
         StackTraceElement begun;
 
         int looks;
-        int pairs; // of successive looks that found the same transaction
+        int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }
 
-    /** The looks that found a statement waiting. */
+    /** The number of inspections of the connections that found a statement waiting. */
     private static final class Waits {
         int looks;
         long lastNanos;
@@ -106,7 +110,7 @@ final class HeldRows {
      * @param begun the code that took the connection; null if unknown
      * @param place where the holder was found most often; empty if unknown
      * @param work what the holder did most often; null if unknown
-     * @param looks the number of looks that found this holder while the statement waited
+     * @param looks the number of inspections of the connections that found this holder while the statement waited
      */
     record Found(
             String locking,
@@ -116,7 +120,7 @@ final class HeldRows {
             @Nullable Kind work,
             int looks) {
 
-        /** Returns the advice for this transaction. */
+        /** Returns the recommended change for the code of this transaction. */
         String advice() {
             boolean isNamed = Statements.isNamedLock(locking);
             return (isNamed ? "release this lock sooner" : "end the transaction that holds the row sooner")
@@ -133,7 +137,10 @@ final class HeldRows {
         }
     }
 
-    /** Looks for transactions that hold the locks for which statements wait now. */
+    /**
+     * Inspects all connections of the pools once: finds the transactions that hold the locks for which statements wait
+     * now.
+     */
     void look(List<PoolSource> pools, long targetNanos) {
         long now = System.nanoTime();
         List<Holder> holders = new ArrayList<>();
@@ -141,7 +148,7 @@ final class HeldRows {
             Holders known = pool.holders();
             holders.addAll(known == null ? List.of() : known.all());
         }
-        Map<String, Long> waiting = new HashMap<>(); // when the last one of the executions of each statement began
+        Map<String, Long> waiting = new HashMap<>(); // for each statement, when its latest execution began
         for (Holder holder : holders) {
             String statement = holder.isExecuting() ? holder.statement() : null;
             boolean waits = statement != null && now - holder.statementNanos() >= WAITS_OF_TARGET * targetNanos;
@@ -169,7 +176,7 @@ final class HeldRows {
         waits.values().removeIf(found -> now - found.lastNanos > KEPT_NANOS);
     }
 
-    /** @param waiting the statements that may wait, and when the last one of them began */
+    /** @param waiting the statements that may wait for a lock, each with the start of its latest execution */
     private boolean add(Holder holder, Map<String, Long> waiting) {
         String runs = holder.isExecuting() ? holder.statement() : null;
         boolean isAny = false;
@@ -185,14 +192,17 @@ final class HeldRows {
         return isAny;
     }
 
-    /** Returns whether a statement may wait for the lock of another one. A statement that only reads waits for tables. */
+    /**
+     * Returns whether a statement may wait for the lock of another statement. A statement that only reads waits only
+     * for locks of whole tables.
+     */
     private boolean mayWaitFor(String lock, String statement) {
         Use held = use(lock);
         Use wanted = use(statement);
         return held.isOfOneLock(wanted) && (wanted.mayWait || held.locksTable);
     }
 
-    /** Returns whether a connection that runs this statement may wait for the same lock itself. */
+    /** Returns whether a connection that runs the statement {@code runs} may itself wait for the same lock. */
     private boolean mayWaitToo(@Nullable String runs, String lock, String statement) {
         boolean runsLock = lock.equals(runs) && use(lock).locksTable;
         return runs != null && !runsLock && use(runs).isOfOneLock(use(statement));

@@ -71,7 +71,8 @@ final class HiccupMeter {
                 RunTime now = runQueue.of(Thread.currentThread());
                 long delay = Math.max(0, now.since(waited).delayNanos());
                 long used = MachineWatch.processNanos();
-                // otherwise, waits for a processor on a busy machine would be reported as pauses
+                // Waits for a processor on a busy machine are subtracted, because they are not pauses of the whole
+                // process.
                 if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) {
                     add(new Stop(due, due + over - delay, used - cpu));
                 }

@@ -47,7 +47,7 @@ final class LibraryWork {
         boolean isFull = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            // valves and filters of loggers are callers of the code that handles the request
+            // A logger's valve or filter calls the code that handles the request, so it is not a wait in the logger.
             boolean isServer = type.startsWith("org.apache.catalina.")
                     || frame.getMethodName().startsWith("doFilter");
             if (isServer || application.test(type)) {

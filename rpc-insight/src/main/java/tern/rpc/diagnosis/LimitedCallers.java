@@ -30,7 +30,7 @@ final class LimitedCallers {
      */
     private static final int LEARNING_PAUSE = 60;
 
-    private final Deque<Long> served = new ArrayDeque<>(); // one element per second
+    private final Deque<Long> served = new ArrayDeque<>(); // the number of served calls in each second
     private long seen; // the number of answers with status 429 up to the previous second
     private long ignored; // answers with status 429 that do not count
     private int limitedSeconds; // the number of consecutive seconds with status 429, including the last one

@@ -85,7 +85,10 @@ final class MethodMisses {
         return false;
     }
 
-    /** Returns the counters this number of seconds ago, or the oldest ones; null if there are none. */
+    /**
+     * Returns the counters as they were {@code count} seconds ago. Returns the oldest counters if the history is
+     * shorter, and null if there is no history.
+     */
     private static @Nullable Second before(Deque<Second> seconds, int count) {
         Second found = null;
         Iterator<Second> newest = seconds.descendingIterator();

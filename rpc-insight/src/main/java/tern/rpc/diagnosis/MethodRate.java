@@ -38,7 +38,10 @@ record MethodRate(
         return usual > 0 && (perSecond >= MORE * usual || (perSecond >= MORE_OF_ONE * usual && isOfCaller(NEARLY_ALL)));
     }
 
-    /** Returns whether at least this share of the additional calls comes from the caller with the most of them. */
+    /**
+     * Returns whether at least the given share of the additional calls comes from one caller: the caller with the most
+     * additional calls.
+     */
     private boolean isOfCaller(double share) {
         return caller != null && caller.perSecond() - caller.usual() >= share * (perSecond - usual);
     }

@@ -20,7 +20,10 @@ final class MissedJobs {
         this.counts = new OperationCounts(evidence, excess, operations);
     }
 
-    /** Returns the change, with the missed work of another thread first if there is some. */
+    /**
+     * Returns the recommended change. If a thread that serves no call has not done its work in time, the change begins
+     * with the advice to do this work again.
+     */
     Change change(Change change, Part part) {
         Phase phase = Operations.phase(part.kind());
         if (phase == null || change.property() != null || !(counts.areNew(part) || counts.areMore(part))) {

@@ -303,7 +303,7 @@ final class PoolText {
         return null;
     }
 
-    /** Returns the advice to set the pool's size to this value; null if no value passed the check. */
+    /** Returns the advice to set the pool's size to the given value; null if there is no value. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null ? null : size.change();
     }
@@ -405,7 +405,7 @@ final class PoolText {
         return pools.values().stream().filter(PoolText::isFull).findFirst().orElse(null);
     }
 
-    /** Returns the text for this executor, whose tasks wait for a thread. */
+    /** Describes a full executor, whose tasks wait for a thread, as a cause. */
     private Told executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

@@ -315,12 +315,12 @@ record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Borrowers that gave up waiting also needed a connection.
+        // The refused requests are counted too, because they also needed a connection.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
-                .filter(setting -> setting.property().contains(".")) // code may also change the limits
+                .filter(setting -> setting.property().contains(".")) // a limit set in code can be changed there
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
                 .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)
                 .longValue();
