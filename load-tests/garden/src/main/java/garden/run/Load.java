@@ -27,8 +27,8 @@ public final class Load implements AutoCloseable {
     private volatile int documentBytes;
     private volatile double perTick = 1;
     private volatile double wave;
-    private double due; // used only by the clock thread
-    private long ticks; // used only by the clock thread
+    private double due; // Only the clock thread uses this field.
+    private long ticks; // Only the clock thread uses this field.
 
     Load(OrderService orders) {
         this.orders = orders;

@@ -95,7 +95,7 @@ public final class Link implements AutoCloseable {
                     daemon(() -> connect(near));
                 }
             } catch (IOException e) {
-                return; // The connection is closed.
+                return; // The link's server socket has been closed.
             }
         }
     }
@@ -151,7 +151,7 @@ public final class Link implements AutoCloseable {
             socket.setOption(StandardSocketOptions.SO_LINGER, 0); // With this option, closing resets the connection.
             socket.close();
         } catch (IOException e) {
-            // The connection is already closed.
+            // The socket is already closed, so there is nothing to do.
         }
     }
 

@@ -54,7 +54,7 @@ final class Floods {
         byte[] answers = new byte[1 << 16];
         try {
             while (socket.getInputStream().read(answers) >= 0) {
-                // the answers are not needed
+                // The attack ignores the answers.
             }
         } catch (IOException e) {
             // the writing thread notices that the connection is closed

@@ -89,7 +89,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // gives the last calls time to end
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // The pause gives the last calls time to end.
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

@@ -120,7 +120,7 @@ public final class IdleConnections {
             LiveObjects called = look(server);
             print(peer, "one call", called, before);
             for (BareConnection client : clients) {
-                client.ping(); // fails if the server has closed the connection
+                client.ping(); // The ping fails if the server has closed the connection.
             }
         } finally {
             close(clients);

@@ -17,7 +17,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         private final int items;
         private final Flow.Subscriber<? super Item> subscriber;
         private final AtomicLong wanted = new AtomicLong();
-        private int next; // used only by the thread that is sending items
+        private int next; // Only the thread that is sending items uses this field.
         private volatile boolean over;
 
         Source(int items, Flow.Subscriber<? super Item> subscriber) {

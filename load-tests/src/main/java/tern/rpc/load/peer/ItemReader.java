@@ -17,8 +17,8 @@ class ItemReader implements StreamObserver<Item> {
 
     private final int expected;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private volatile int received; // written by the observer's thread
-    private volatile @Nullable String failure; // written by the observer's thread
+    private volatile int received; // Only the observer's thread writes this field.
+    private volatile @Nullable String failure; // Only the observer's thread writes this field.
 
     ItemReader(int expected) {
         this.expected = expected;

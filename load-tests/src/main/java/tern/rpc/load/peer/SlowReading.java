@@ -79,8 +79,8 @@ final class SlowReading {
 
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
-        private volatile int received; // written by the thread that calls onNext
-        private int asked; // used only by the thread that requests a message every second
+        private volatile int received; // Only the thread that calls onNext writes this field.
+        private int asked; // Only the thread that requests a message every second uses this field.
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;
