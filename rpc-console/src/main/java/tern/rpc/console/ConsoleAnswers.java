@@ -27,7 +27,7 @@ final class ConsoleAnswers {
     private final int maxMessages;
     private final List<String> texts = new ArrayList<>();
     private long bytes;
-    private String whyCut = ""; // empty if the answers are not truncated
+    private String whyCut = ""; // why the answers are truncated; empty if they are complete
 
     /** @param maxMessages the maximum number of messages of a stream */
     ConsoleAnswers(JsonMethod json, MethodType type, int maxMessages) {

@@ -24,8 +24,8 @@ final class ConsoleStream implements MessageStream {
     private final AtomicLong credit = new AtomicLong();
     // The number of pending deliveries. The thread that increments it to 1 performs all deliveries.
     private final AtomicInteger work = new AtomicInteger();
-    private int next; // used only by the delivering thread
-    private boolean endTold; // used only by the delivering thread
+    private int next; // Only the delivering thread uses this field.
+    private boolean endTold; // Only the delivering thread uses this field.
     private volatile @Nullable Receiver receiver;
     private volatile boolean closed;
 
