@@ -134,8 +134,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the name of the operation of this kind that the call's thread runs; null if it runs none, or if the name
-     * is not known yet. Any thread may call this.
+     * Returns the name of the operation of the given kind that the call's thread runs; null if it runs none, or if the
+     * name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
@@ -165,8 +165,8 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. For example,
-     * the time for reading a query's result is added to the query. The operation count does not increase.
+     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with the given name. For
+     * example, the time for reading a query's result is added to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);

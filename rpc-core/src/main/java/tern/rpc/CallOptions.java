@@ -106,7 +106,7 @@ public final class CallOptions {
         return new CallOptions(metadata, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Sends calls to providers that have this tag, such as {@code gray} (docs/cluster.md). */
+    /** Sends calls to providers that have the given tag, such as {@code gray} (docs/cluster.md). */
     public CallOptions tag(String tag) {
         Metadata changed = headers.copy();
         changed.remove(TAG);

@@ -116,7 +116,7 @@ public final class MethodDescriptor {
         return exceptions;
     }
 
-    /** Returns whether the method declares the class of this exception or a superclass. */
+    /** Returns whether the method declares the class of the given exception or a superclass. */
     public boolean declares(Throwable failure) {
         for (Class<?> declared : exceptions) {
             if (declared.isInstance(failure)) {

@@ -74,7 +74,9 @@ final class PhaseClock {
         return turnTo(next);
     }
 
-    /** Returns the name of the operation in this phase; null if another phase runs, or if the name is not known. */
+    /**
+     * Returns the name of the operation in the given phase; null if another phase runs, or if the name is not known.
+     */
     @Nullable
     String running(Phase kind) {
         return phase() == kind && namedPhase == kind ? name : null;

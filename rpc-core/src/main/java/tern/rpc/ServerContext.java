@@ -109,7 +109,8 @@ public final class ServerContext {
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            // A null value is set instead of removing the entry, because the next call would create the entry again.
+            // To clear the context, a null value is set. Removing the thread-local entry would be wasteful, because the
+            // next call would create the entry again.
             CURRENT.set(context);
         }
         return before;

@@ -270,7 +270,7 @@ public final class ServiceDescriptor {
         return null;
     }
 
-    /** Returns all methods with this name; the list may be empty. */
+    /** Returns all methods with the given name; the list may be empty. */
     public List<MethodDescriptor> overloads(String name) {
         MethodDescriptor[] overloads = byName.get(name);
         return overloads == null ? List.of() : List.of(overloads);

@@ -18,7 +18,7 @@ import tern.rpc.transport.PendingCall;
  */
 final class BlockedCall extends NestedCall {
 
-    private @Nullable Endpoint endpoint; // used only by the caller's thread
+    private @Nullable Endpoint endpoint; // Only the caller's thread uses this field.
     private volatile @Nullable PendingCall attempt;
     private volatile boolean cancelled;
 

@@ -19,7 +19,7 @@ final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> impl
     private volatile @Nullable Runnable cancelAction;
     private volatile @Nullable SentCall sent;
     private volatile boolean givenUp;
-    private volatile @Nullable FilteredCall filtered; // null if the call has no filters
+    private volatile @Nullable FilteredCall filtered; // the call with its filters; null if the call has no filters
 
     CallFuture(Executor executor) {
         this.executor = executor;

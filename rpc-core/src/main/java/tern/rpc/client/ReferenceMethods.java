@@ -160,7 +160,8 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the index of the argument with this name, or {@link ClientMethod#NO_KEY} if no argument has this name.
+     * Returns the index of the argument with the given name, or {@link ClientMethod#NO_KEY} if no argument has this
+     * name.
      */
     private static int keyArgument(MethodDescriptor descriptor, @Nullable String name, boolean required) {
         int index =

@@ -54,8 +54,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private @Nullable NestedCall nested;
     private boolean answersTaken;
     private boolean headersShown; // Only the serial executor uses this field.
-    private volatile boolean closed; // Written only by the serial executor.
-    private @Nullable LateFilters late; // Null if the call has no filters.
+    private volatile boolean closed; // Only the serial executor writes this field.
+    private @Nullable LateFilters late; // the deadline check while filters hold the call; null without filters
 
     /**
      * @param executor runs the application's callbacks, and never rejects a task

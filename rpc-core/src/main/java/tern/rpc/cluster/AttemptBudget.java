@@ -47,7 +47,7 @@ public final class AttemptBudget {
         calls.increment();
     }
 
-    /** Returns the number of calls counted so far. */
+    /** Returns the number of calls counted since this budget was created. */
     long calls() {
         return calls.sum();
     }
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // called first, because it resets "spent" when a new window begins
+        double allowed = allowed(); // allowed() is called first, because it resets "spent" when a new window begins
         if (spent + 1 > allowed) {
             return false;
         }
@@ -73,7 +73,7 @@ public final class AttemptBudget {
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // called first, because it resets "spent" when a new window begins
+        double allowed = allowed(); // allowed() is called first, because it resets "spent" when a new window begins
         return 2 * spent > allowed;
     }
 

@@ -406,8 +406,9 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns true if a call to the method with this tag would be sent immediately, or would wait only for a connection
-     * that is being opened. Also returns true after {@link #close}, because waiting for a provider is then pointless.
+     * Returns true if a call to the method with the given tag would be sent immediately, or would wait only for a
+     * connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
+     * pointless.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
         if (closed) {
@@ -434,8 +435,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why no known provider may accept a call with this tag, or an empty string if a provider may
-     * accept it.
+     * Returns the reason why no known provider may accept a call with the given tag, or an empty string if a provider
+     * may accept it.
      */
     public String whyNobody(String tag, boolean forceTag, long now) {
         Routes current = routes;
@@ -464,8 +465,8 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // The flag is set after the routes are removed. Otherwise a waiting call could see the flag, find a
-            // provider in the old routes, and be sent.
+            // "closed" is set after the routes are removed. Otherwise a waiting call could see that the cluster is
+            // closed, find a provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

@@ -251,7 +251,7 @@ final class ResponseCost {
         return usualNanos;
     }
 
-    /** Returns the cost of a call that has waited for this time; 0 if no response time is known. */
+    /** Returns the cost of a call that has waited for the given time; 0 if no response time is known. */
     double costOf(long waitedNanos) {
         long usual = usualNanos;
         return usual == 0 ? 0 : Math.min(MAX_SLOW, (waitedNanos + NOISE_NANOS) / (usual + NOISE_NANOS));

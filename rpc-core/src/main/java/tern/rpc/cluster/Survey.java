@@ -145,7 +145,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // No further attempt may start now. The next survey continues with this provider.
+                    return; // Too many attempts have started recently, so the next survey continues here.
                 }
                 node.attempted(now);
                 target.connection().connectSoon();

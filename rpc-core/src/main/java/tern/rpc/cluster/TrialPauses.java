@@ -75,7 +75,7 @@ final class TrialPauses {
         nextNanos = now + FAILED_NANOS;
     }
 
-    /** Records a good answer. */
+    /** Records that a trial was answered as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             likelyGood = true;
@@ -83,14 +83,14 @@ final class TrialPauses {
         }
     }
 
-    /** Records an answer that took longer than usual. */
+    /** Records that the answer to a trial took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         likelyGood = false;
         pause(Math.max(USUAL_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
     /**
-     * Records a failure.
+     * Records that a trial or another call failed, and starts a pause.
      *
      * @param executed whether the provider may have executed the call. A call that was not executed is sent to another
      *     provider, so the caller loses little time
@@ -100,7 +100,7 @@ final class TrialPauses {
         pause(executed ? FAILED_NANOS : USUAL_NANOS, now);
     }
 
-    /** Records that the provider sends data again after a silence. */
+    /** Records that a silent provider has sent data again, and starts a pause before the next trial. */
     void heard(long now) {
         likelyGood = true;
         pause(HEARD_NANOS, now);

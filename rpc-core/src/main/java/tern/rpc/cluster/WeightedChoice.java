@@ -13,8 +13,8 @@ final class WeightedChoice {
     // The alias method first draws a column. Each column has the index of one candidate, a threshold and an alias,
     // which is the index of another candidate. If a second random number is below the threshold, the column's own index
     // is chosen. Otherwise, the alias is chosen.
-    private final int[] always; // The thresholds of the columns. The array is empty if all weights are equal.
-    private final int[] other; // The aliases of the columns.
+    private final int[] always; // the thresholds of the alias method's columns; empty if all weights are equal
+    private final int[] other; // the aliases of the alias method's columns
 
     WeightedChoice(List<? extends Candidate> candidates) {
         size = candidates.size();

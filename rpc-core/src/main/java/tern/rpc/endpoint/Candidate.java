@@ -8,7 +8,7 @@ public interface Candidate {
 
     Endpoint endpoint();
 
-    /** Returns the current attributes. */
+    /** Returns the provider's current attributes. */
     Attributes attributes();
 
     /** Returns whether a call can be sent immediately: the provider is connected and not draining. */

@@ -41,7 +41,7 @@ public interface Rules {
         return tags(provider).contains("");
     }
 
-    /** Returns whether calls with this tag must not go to providers without a tag. */
+    /** Returns whether calls with the given tag must not go to providers without a tag. */
     default boolean isForced(String tag) {
         return false;
     }

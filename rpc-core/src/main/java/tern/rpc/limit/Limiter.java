@@ -231,8 +231,8 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // Calls from earlier windows are not counted here, because they may exceed a reduced limit. If they were
-        // counted, new calls would be refused until those calls have ended.
+        // Calls from earlier windows are not counted in the comparison with the limit, because they may exceed a
+        // reduced limit. If they were counted, new calls would be refused until those calls have ended.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }

@@ -142,7 +142,7 @@ public final class SlowCallRing {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }
 
-    /** Returns the calls, newest first. */
+    /** Returns the kept calls that missed the latency target, newest first. */
     public List<SlowCall> newestFirst() {
         List<SlowCall> calls = new ArrayList<>();
         long last = added.get();

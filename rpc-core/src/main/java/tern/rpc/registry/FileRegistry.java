@@ -63,8 +63,8 @@ public final class FileRegistry implements Registry {
     private final ScheduledThreadPoolExecutor thread;
     private volatile @Nullable FilePublication last; // the publication that began last
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // used only on the registry's thread
-    private FileState state = FileState.UNKNOWN; // used only on the registry's thread
+    private boolean looking; // Only the registry's thread uses this field.
+    private FileState state = FileState.UNKNOWN; // Only the registry's thread uses this field.
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {

@@ -121,7 +121,7 @@ public final class LargeMessages {
         return kib;
     }
 
-    /** Returns whether decoding a request of this size needs permits. */
+    /** Returns whether decoding a request of the given size needs permits. */
     public static boolean isChecked(int bytes) {
         return bytes > UNCHECKED_BYTES;
     }

@@ -83,7 +83,7 @@ public final class LargeWork {
     private final AtomicInteger entering = new AtomicInteger();
     private final String done;
     private final String verb;
-    // an estimate; a lost update does no harm
+    // the estimated size of the next message; a lost update does no harm
     private volatile int expectedBytes = FIRST_BYTES;
 
     /**
@@ -149,7 +149,8 @@ public final class LargeWork {
 
     private void enter(@Nullable MessageKind kind, int bytes, Object tenant) {
         int places = places();
-        // The threads are counted before they queue for the lock, because each of them already holds its object.
+        // The threads are counted before they queue for the lock, because each of these threads already holds an object
+        // to write.
         if (entering.incrementAndGet() > places + threads) {
             entering.decrementAndGet();
             throw refusal(kind, bytes, crowded(places, places));

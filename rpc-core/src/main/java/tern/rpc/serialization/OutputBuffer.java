@@ -104,7 +104,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Returns whether this number of bytes can be claimed without growing the array or exceeding the limit. */
+    /** Returns whether the given number of bytes can be claimed without growing the array or exceeding the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }

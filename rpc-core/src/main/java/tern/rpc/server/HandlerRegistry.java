@@ -188,14 +188,14 @@ final class HandlerRegistry implements ServiceLookup {
         throw notExported(new ServiceKey(interfaceName, "", ""));
     }
 
-    /** Returns the limiter shared by all methods with this name, or null if they have no limit. */
+    /** Returns the limiter shared by all methods with the given name, or null if they have no limit. */
     @Nullable
     MethodLimiter limiter(MethodDescriptor method) {
         return limits.of(method);
     }
 
     /**
-     * Sets, replaces or removes the limit of all methods with this name.
+     * Sets, replaces or removes the limit of all methods with the given name.
      *
      * @param limit the new limit; null for none
      * @throws IllegalArgumentException if no export has such a method
@@ -216,7 +216,7 @@ final class HandlerRegistry implements ServiceLookup {
         }
     }
 
-    /** Returns the number of workers that run methods with this name, in all exports of the interface. */
+    /** Returns the number of workers that run methods with the given name, in all exports of the interface. */
     long threads(MethodDescriptor method) {
         Exports exports = byInterface.get(method.service().name());
         long threads = 0;

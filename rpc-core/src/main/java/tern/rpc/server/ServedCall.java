@@ -196,7 +196,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** Returns the check of this call; null if the server admits every call. */
+    /** Returns the check of the caller's token and permissions; null if the server admits every call. */
     private @Nullable CallAdmission admission() {
         CallGate gate = dispatcher.gate();
         if (gate.isOpen()) {

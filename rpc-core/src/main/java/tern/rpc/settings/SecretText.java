@@ -30,7 +30,7 @@ public final class SecretText {
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }
 
-    /** Returns whether the value of the property with this name is a secret. */
+    /** Returns whether the value of the property with the given name is a secret. */
     public boolean isSecret(String name) {
         return key.matcher(name).matches();
     }

@@ -19,7 +19,7 @@ public interface BuiltInMethods {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
 
-    /** Returns whether methods with this name are {@linkplain #isGeneric generic}. */
+    /** Returns whether methods with the given name are {@linkplain #isGeneric generic}. */
     static boolean isGenericName(String name) {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }

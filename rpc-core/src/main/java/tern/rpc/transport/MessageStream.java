@@ -19,8 +19,8 @@ public interface MessageStream {
     void start(Receiver receiver);
 
     /**
-     * Requests this number of additional messages, and permits a further {@link #ALLOWED_BYTES}. While no messages are
-     * requested or all permitted bytes have been delivered, the peer is slowed down. The receiver calls this method
+     * Requests the given number of additional messages, and permits a further {@link #ALLOWED_BYTES}. While no messages
+     * are requested or all permitted bytes have been delivered, the peer is slowed down. The receiver calls this method
      * again when it has handled half of the permitted bytes; it passes 0 if it needs no additional messages.
      */
     void request(int messages);

@@ -66,7 +66,7 @@ public final class PendingCall implements Runnable {
     }
 
     private volatile Invocation call;
-    private boolean forgetsArguments; // set before the call is sent; see {@link #forgetArguments}
+    private boolean forgetsArguments; // true after forgetArguments(), which is called before the call is sent
     private final boolean oneWay;
     private final @Nullable Completion completion;
     private final long startedNanos;

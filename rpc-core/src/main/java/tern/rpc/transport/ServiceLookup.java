@@ -21,7 +21,7 @@ public interface ServiceLookup {
     }
 
     /**
-     * Returns a method of {@link BuiltInMethods}, or null if no built-in method has this name and descriptor.
+     * Returns a method of {@link BuiltInMethods}, or null if no built-in method has the given name and descriptor.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if generic calls are disabled on this server
      */

@@ -60,16 +60,16 @@ final class ClusterModel {
         }
     }
 
-    /** Serves the call, but more slowly. */
+    /** A treatment: the provider serves the call, but more slowly. */
     private record Serve(double timesSlower) implements Treatment {}
 
-    /** Ends the call immediately. */
+    /** A treatment: the provider ends the call immediately, with the given outcome. */
     private record End(Outcome outcome, boolean executed) implements Treatment {}
 
-    /** Resets the client's connection, with all calls on it. */
+    /** A treatment: the provider resets the client's connection, with all calls on it. */
     private record Reset() implements Treatment {}
 
-    /** Never answers the call. */
+    /** A treatment: the provider never answers the call. */
     private record Hang() implements Treatment {}
 
     /** The behaviour of a faulty provider. */

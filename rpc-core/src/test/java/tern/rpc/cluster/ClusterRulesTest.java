@@ -98,7 +98,8 @@ class ClusterRulesTest extends SimulatedCluster {
         }
         Target lost = cluster.targets().get(0);
         Target other = cluster.targets().get(1);
-        IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED)); // higher cost than after one failure
+        // Several failures give "lost" a higher cost than "other".
+        IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED));
         call(other, Outcome.FAILED);
         pass(4 * SECOND);
         assertThat(cluster.takeProbe("get", "", false, now)).isSameAs(lost);

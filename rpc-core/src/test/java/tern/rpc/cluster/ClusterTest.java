@@ -202,7 +202,7 @@ class ClusterTest extends SimulatedCluster {
     @Test
     void tenThousandProvidersTakeAtMost250BytesEach() {
         cluster.start(Duration.ZERO);
-        source.lists(instances(200)); // loads classes and opens connections before the measurement
+        source.lists(instances(200)); // This list loads classes and opens connections before the measurement.
         timer.move(10 * SECOND);
 
         long bytes = allocatedBytes(() -> {
@@ -222,7 +222,7 @@ class ClusterTest extends SimulatedCluster {
         cluster.start(Duration.ZERO);
         List<Instance> all = List.of(instances(10_000));
         List<Instance> fewer = all.subList(0, 9_999);
-        for (int i = 0; i < 50; i++) { // loads classes before the measurement
+        for (int i = 0; i < 50; i++) { // The loop loads classes before the measurement.
             source.lists(i % 2 == 0 ? all : fewer);
             timer.move(10 * SECOND);
         }

@@ -48,7 +48,7 @@ class FairPermitsTest {
         take("held", 50);
         CompletableFuture<Result> all = wait("large", "all", 100);
         memory.release(50);
-        take("other", 50); // overtakes the earlier request for 100 permits
+        take("other", 50); // This request overtakes the earlier request for 100 permits.
         now.set(TimeUnit.SECONDS.toNanos(1));
 
         memory.release(50);
