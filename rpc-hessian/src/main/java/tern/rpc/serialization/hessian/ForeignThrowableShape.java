@@ -12,7 +12,7 @@ final class ForeignThrowableShape extends Shape {
     private final String end;
 
     /**
-     * Creates a reader for exceptions with this class name.
+     * Creates a reader for exceptions with the given class name.
      *
      * @param end the text to append to the exception's message
      */

@@ -63,7 +63,7 @@ final class HessianOutput extends AbstractHessianOutput {
         foreign = null;
     }
 
-    /** Returns whether an exception of this class must be written without its message. */
+    /** Returns whether an exception of the given class must be written without its message. */
     boolean isForeign(Class<?> type) {
         return foreign != null && foreign.test(type);
     }
@@ -312,7 +312,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object of the class with this name.
+     * Begins an object of the class with the given name.
      *
      * @return the definition's number, or -1 if this call has begun a new definition, which the caller must complete
      *     before calling this method again

@@ -30,7 +30,7 @@ final class Narrowing {
         return value instanceof Boolean flag && type == AtomicBoolean.class ? new AtomicBoolean(flag) : null;
     }
 
-    /** Returns the default value of a field of this type, which is null if the type is not primitive. */
+    /** Returns the default value of a field of the given type, which is null if the type is not primitive. */
     static @Nullable Object zero(Class<?> primitive) {
         if (primitive == boolean.class) {
             return false;

@@ -57,7 +57,7 @@ final class RareSerializers {
         return names;
     }
 
-    /** Returns the serializer that hessian-lite lists for exactly this class, or null if there is none. */
+    /** Returns the serializer that hessian-lite lists for exactly the given class, or null if there is none. */
     static @Nullable Serializer listed(Class<?> type) {
         String name = LISTED.get(type.getName());
         if (name == null) {

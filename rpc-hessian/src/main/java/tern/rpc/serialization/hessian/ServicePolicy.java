@@ -142,7 +142,7 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether a collection or map of this class may be created at the position. Libraries have many other
+     * Returns whether a collection or map of the given class may be created at the position. Libraries have many other
      * collections and maps, such as Hibernate's lists. They are read as JDK types, and their classes are not loaded.
      */
     private boolean isCreatedHere(String name, Slot slot) {

@@ -14,7 +14,7 @@ final class ThrowableParts {
     private StackTraceElement[] frames = {};
     private List<Throwable> suppressed = List.of();
 
-    /** Reads the values of the fields. */
+    /** Reads the values of the fields of {@code Throwable} from a message. */
     interface Source {
         @Nullable
         String readMessage();

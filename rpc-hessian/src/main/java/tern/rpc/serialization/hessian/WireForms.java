@@ -170,10 +170,10 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Returns whether a reader may be able to create a container of this class. The reader calls the constructor without
-     * parameters, or receives the object that {@code writeReplace} returns. The class of such an object is allowed only
-     * if it belongs to a service. Guava's collections, for example, are therefore not restored. The class name of a
-     * container that is not serializable is never sent.
+     * Returns whether a reader may be able to create a container of the given class. The reader calls the constructor
+     * without parameters, or receives the object that {@code writeReplace} returns. The class of such an object is
+     * allowed only if it belongs to a service. Guava's collections, for example, are therefore not restored. The class
+     * name of a container that is not serializable is never sent.
      */
     private boolean isRestored(Class<?> type) {
         if (!ClassOrigin.isOfApplication(type)) {

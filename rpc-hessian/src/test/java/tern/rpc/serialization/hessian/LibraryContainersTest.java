@@ -242,7 +242,7 @@ class LibraryContainersTest {
     }
 
     @Test
-    @SuppressWarnings("DoubleBraceInitialization") // Some applications fill a list in this way.
+    @SuppressWarnings("DoubleBraceInitialization") // Some applications fill lists in anonymous subclasses.
     void anonymousClassIsWrittenAsTheClassThatItExtends() {
         ArrayList<String> list = new ArrayList<>() {
             {
