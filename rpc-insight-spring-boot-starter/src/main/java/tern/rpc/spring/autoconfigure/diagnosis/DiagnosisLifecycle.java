@@ -19,7 +19,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private final RpcMeters meters;
     private final boolean recordMisses;
     private volatile @Nullable Thread thread;
-    private boolean failed; // used only by the diagnosis thread
+    private boolean failed; // Only the diagnosis thread uses this field.
 
     DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;

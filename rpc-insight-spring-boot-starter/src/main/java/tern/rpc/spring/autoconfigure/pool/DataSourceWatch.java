@@ -64,8 +64,8 @@ final class DataSourceWatch implements BeanPostProcessor {
     }
 
     /**
-     * Returns whether a {@code BeanPostProcessor} for a particular pool library already measures data sources of this
-     * class.
+     * Returns whether a {@code BeanPostProcessor} for a particular pool library already measures data sources of the
+     * given class.
      */
     private static boolean isMeasured(DataSource source) {
         String type = source.getClass().getName();

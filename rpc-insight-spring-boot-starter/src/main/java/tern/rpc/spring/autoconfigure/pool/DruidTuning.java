@@ -57,7 +57,7 @@ final class DruidTuning {
         pool.setMaxWait(sizing.jdbcWait().toMillis());
         pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
         pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
-        pool.setUseUnfairLock(true); // The lock is set explicitly in case a later release changes the default.
+        pool.setUseUnfairLock(true); // Explicit, because a later release of Druid may change the default.
         pool.setKeepAlive(true);
         pool.setPoolPreparedStatements(true);
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);

@@ -17,7 +17,7 @@ final class TaskTimes {
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
     private final AtomicLong submitted = new AtomicLong();
-    private final AtomicLong newestStarted = new AtomicLong(); // tasks are numbered when they are submitted
+    private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
 

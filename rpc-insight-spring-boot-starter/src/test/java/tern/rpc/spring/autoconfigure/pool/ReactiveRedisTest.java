@@ -96,7 +96,7 @@ class ReactiveRedisTest {
                 .satisfies(entry -> assertThat(entry.name()).isEqualTo("GET user:*"));
     }
 
-    /** Returns the name of a command that ends with this failure. */
+    /** Returns the name of a command that ends with the given failure. */
     private String nameAfter(Throwable failure) {
         Sinks.One<ByteBuffer> answer = Sinks.one();
         connection(Map.of("get", answer.asMono()))
