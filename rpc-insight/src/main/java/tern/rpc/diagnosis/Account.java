@@ -88,8 +88,8 @@ final class Account {
     }
 
     /**
-     * Subtracts the pauses during the call from all parts proportionally, and adds each pause to the breakdown as a
-     * separate part.
+     * Subtracts the pauses during the call from all activities and waits proportionally, and adds each pause to the
+     * breakdown as a separate part.
      */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());

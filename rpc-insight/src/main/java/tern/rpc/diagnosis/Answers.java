@@ -52,7 +52,7 @@ record Answers(
         return byPhase.get(store == Kind.REDIS ? Phase.REDIS : Phase.SQL);
     }
 
-    /** Returns when a call to this method last ended without a failure; null if that is unknown. */
+    /** Returns when a call to the given method last ended without a failure; null if that is unknown. */
     @Nullable
     Long of(String method) {
         return byMethod.get(method);

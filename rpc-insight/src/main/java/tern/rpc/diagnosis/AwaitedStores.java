@@ -54,15 +54,15 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns whether this operation, or this wait for a connection, may belong to the data source or Redis server with
-     * this name. Returns false only if the operation or the pool is known to belong to another one.
+     * Returns whether the given operation, or the given wait for a connection, may belong to the data source or Redis
+     * server with the given name. Returns false only if the operation or the pool is known to belong to another one.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
         return store.equals(name) || !isKnown(store);
     }
 
-    /** Returns the reasons why calls wait for connections to the store with this name. */
+    /** Returns the reasons why calls wait for connections to the store with the given name. */
     List<PoolVerdict> poolsOf(Kind kind, String name) {
         PoolKind wanted = kind == Kind.REDIS ? PoolKind.REDIS : PoolKind.JDBC;
         return pools.values().stream()

@@ -70,7 +70,7 @@ final class CallSamples {
         return byMethod.getOrDefault(method, NONE);
     }
 
-    /** Returns the number of samples in which a thread did what this part stands for: its activity or its wait. */
+    /** Returns the number of samples in which a thread was in the given activity or wait. */
     int looks(Part part) {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -93,7 +93,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line where threads were found most often while they spent time on this part, or null if there
+     * Returns the source line where threads were found most often during the given activity or wait, or null if there
      * is no sample.
      */
     @Nullable
@@ -102,7 +102,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the most frequent source line of a part together with the line that called it, for example
+     * Returns the most frequent source line of an activity or wait, together with the line that called it, for example
      * {@code Naps.millis:15, called from Stock.take:40}. Returns null if there is no sample.
      */
     @Nullable
@@ -163,7 +163,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the method that threads called most often while they spent time on this part. Returns null if no method
+     * Returns the method that threads called most often during the given activity or wait. Returns null if no method
      * was called in more than a third of the samples.
      */
     @Nullable
@@ -228,8 +228,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the name of the thread that most often held this lock or initialized this class, or null if there is no
-     * sample.
+     * Returns the name of the thread that most often held the given lock or initialized the given class, or null if
+     * there is no sample.
      */
     @Nullable
     String ownerOf(Part lock) {
@@ -246,8 +246,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether operations of this kind mostly run in the code that holds the lock, or in code that it calls. If
-     * the owner is unknown, the methods that wait for the lock are assumed to hold it, too.
+     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code that it
+     * calls. If the owner is unknown, the methods that wait for the lock are assumed to hold it, too.
      */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
@@ -291,8 +291,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether a call runs an operation of this kind between two of the given waits. The operation must run in a
-     * method that waits, in the caller of such a method, or in code that one of them calls.
+     * Returns whether a call runs an operation of the given kind between two of the given waits. The operation must run
+     * in a method that waits, in the caller of such a method, or in code that one of them calls.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);
@@ -315,15 +315,18 @@ final class CallSamples {
         return false;
     }
 
-    /** Returns the source line where threads were found most often during this phase, or null if there is no sample. */
+    /**
+     * Returns the source line where threads were found most often during the given phase, or null if there is no
+     * sample.
+     */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the source line where the threads of these calls were found most often during this phase, or null if
-     * there is no sample.
+     * Returns the source line where the threads of the given calls were found most often during the given phase, or
+     * null if there is no sample.
      */
     @Nullable
     StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
@@ -408,7 +411,7 @@ final class CallSamples {
         return most(LikelyHolders.holders(wait, all()), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
-    /** Returns the share of this phase's samples in which the thread was computing. */
+    /** Returns the share of the given phase's samples in which the thread was computing. */
     double computingIn(Phase phase) {
         int looks = 0;
         int computing = 0;

@@ -33,13 +33,15 @@ final class CallerDeadlines {
 
     private CallerDeadlines() {}
 
-    /** Returns whether this failure says that the call exceeded the deadline set by its own caller. */
+    /** Returns whether the given failure says that the call exceeded the deadline set by its own caller. */
     static boolean hasPassed(String method, Throwable failure) {
         return isLate(failure)
                 && (isAbout(method, failure, STILL_RUNNING) || message(failure).contains(REMAINING));
     }
 
-    /** Returns whether this failure says that the caller cancelled the call or disconnected before the deadline. */
+    /**
+     * Returns whether the given failure says that the caller cancelled the call or disconnected before the deadline.
+     */
     static boolean hasLeft(String method, Throwable failure) {
         return failure instanceof RpcException rpc
                 && rpc.code() == StatusCode.CANCELLED

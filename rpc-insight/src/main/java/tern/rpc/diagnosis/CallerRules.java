@@ -64,7 +64,9 @@ final class CallerRules {
                 || part.kind() == Kind.UNEXPLAINED;
     }
 
-    /** Returns whether this part of the calls' time is a wait for a shared resource that too many calls use. */
+    /**
+     * Returns whether the given activity or wait of the calls is a wait for a shared resource that too many calls use.
+     */
     private boolean isShared(Part part) {
         return switch (part.kind()) {
             case RUN_QUEUE ->
@@ -82,8 +84,8 @@ final class CallerRules {
     }
 
     /**
-     * Returns whether the part represents all operations on one server, after a rule has merged them because they
-     * became slower together.
+     * Returns whether the given part of the calls' time stands for all operations on one server. A rule merges the
+     * operations of a server if they became slower together.
      */
     private boolean isEveryOperation(Part part) {
         String store = OperationNames.storeOfAll(part);

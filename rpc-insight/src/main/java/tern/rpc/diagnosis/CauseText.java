@@ -151,8 +151,8 @@ final class CauseText {
     }
 
     /**
-     * Returns whether this part's operation probably runs while the call holds a database connection. This is assumed
-     * if other calls wait noticeably long for a database connection.
+     * Returns whether the given operation probably runs while the call holds a database connection. This is assumed if
+     * other calls wait noticeably long for a database connection.
      */
     private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());
@@ -287,7 +287,7 @@ final class CauseText {
         return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
     }
 
-    /** Returns the methods whose late or failed calls spent time on this part. */
+    /** Returns the methods whose late or failed calls spent time on the given activity or wait. */
     private List<String> callers(Part part) {
         Map<String, Integer> methods = new java.util.TreeMap<>();
         for (Excess.Counted counted : excess.accounts) {

@@ -25,7 +25,7 @@ final class ChildProcesses {
     private record Seen(String name, Instant at) {}
 
     /**
-     * Returns whether a thread in this method waits for a program to end.
+     * Returns whether a thread in the given method waits for a program to end.
      *
      * @param called the method, with the simple name of its class
      */

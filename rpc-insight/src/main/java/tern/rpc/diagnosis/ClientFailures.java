@@ -45,8 +45,8 @@ final class ClientFailures {
     private ClientFailures() {}
 
     /**
-     * Returns the failure of another service that this exception reports, such as {@code HTTP status 503}; null if it
-     * reports none.
+     * Returns the failure of another service that the given exception reports, such as {@code HTTP status 503}; null if
+     * it reports none.
      *
      * @param isOfHttpClient whether the class of the exception is known to belong to an HTTP client
      */

@@ -41,8 +41,8 @@ final class CodeCache {
     }
 
     /**
-     * Returns whether this pool contains compiled code of the application. The pool "non-nmethods" contains only code
-     * of the JVM itself.
+     * Returns whether the given pool contains compiled code of the application. The pool "non-nmethods" contains only
+     * code of the JVM itself.
      */
     private static boolean isCompiled(String pool) {
         return pool.equals("CodeCache") || (pool.startsWith("CodeHeap") && !pool.contains("non-nmethods"));

@@ -11,10 +11,13 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the part names for waits for a permit of a semaphore. */
+    /** The prefix of the names that the diagnosis gives to waits for a permit of a semaphore. */
     static final String SEMAPHORE = "Semaphore ";
 
-    /** The prefix of the part names for tasks of an executor that wait for other tasks of the same executor. */
+    /**
+     * The prefix of the names that the diagnosis gives to tasks of an executor that wait for other tasks of the same
+     * executor.
+     */
     static final String TASKS = "tasks of ";
 
     /** Code is considered to poll if it slept at least this many times between the samples of all calls. */
@@ -151,8 +154,8 @@ final class CodeText {
     }
 
     /**
-     * Returns whether the calls that spent time on this part slept repeatedly: in at least half of the pairs of
-     * successive samples, a new sleep began between the two samples.
+     * Returns whether the calls that spent time on the given activity or wait slept repeatedly: in at least half of the
+     * pairs of successive samples, a new sleep began between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;
@@ -365,7 +368,7 @@ final class CodeText {
     }
 
     /**
-     * Returns the advice for a wait for a permit; null if the part is not such a wait.
+     * Returns the advice for a wait for a permit; null if the given activity or wait is not a wait for a permit.
      *
      * @param place where the permits are held; empty if unknown
      */

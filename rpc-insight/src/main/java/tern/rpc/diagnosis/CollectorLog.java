@@ -58,7 +58,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
 
-    private boolean calibrated; // guarded by this, as are the fields below
+    private boolean calibrated; // This object's lock guards this field and all fields below.
     private final Deque<Collection> pauses = new ArrayDeque<>();
     private final Deque<Collection> cycles = new ArrayDeque<>(); // ZGC and Shenandoah cycles; threads run during them
     private final Deque<Use> uses = new ArrayDeque<>();

@@ -46,8 +46,8 @@ final class DatabaseConditions {
     private DatabaseConditions() {}
 
     /**
-     * Returns the condition of the database that one of these exceptions reports, with its SQL state; null if there is
-     * none.
+     * Returns the condition of the database that one of the given exceptions reports, with its SQL state; null if there
+     * is none.
      */
     static @Nullable String of(List<Throwable> chain) {
         for (Throwable one : chain) {
@@ -65,7 +65,7 @@ final class DatabaseConditions {
         return null;
     }
 
-    /** Returns the condition of the database that this SQL state reports; null if there is none. */
+    /** Returns the condition of the database that the given SQL state reports; null if there is none. */
     static @Nullable String ofState(String state) {
         return CONDITIONS.stream()
                 .filter(condition -> condition.state.matcher(state).matches())

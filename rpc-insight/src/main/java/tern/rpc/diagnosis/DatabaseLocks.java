@@ -54,7 +54,8 @@ final class DatabaseLocks {
     record Found(String kind, String name, Change change, boolean isHolderUnknown, List<String> facts) {}
 
     /**
-     * Returns the cause that makes this statement and others slow; null if the statement is slow for another reason.
+     * Returns the cause that makes the given statement and others slow; null if the statement is slow for another
+     * reason.
      *
      * @param in the code that runs the statement, preceded by {@code " in "}; empty if unknown
      */
@@ -173,7 +174,7 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the connection to this statement's database that probably locks the table; null if it is unknown.
+     * Returns the connection to the given statement's database that probably locks the table; null if it is unknown.
      * Connections to other databases are ignored, because these may have a table of the same name.
      */
     private @Nullable Holder holder(String table, String statement) {

@@ -34,7 +34,7 @@ final class DelayedArrivals {
     }
 
     /**
-     * Returns the calls that began immediately after these pauses, in the order of their start. The estimated wait
+     * Returns the calls that began immediately after the given pauses, in the order of their start. The estimated wait
      * during the pause is added to the time of each call.
      *
      * @param good recorded calls that met the target as measured by the process

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param text the diagnosis in readable form
  * @param miss the missed target; null unless the state is {@link State#MISS}
  * @param causes the causes, most expensive first; not empty if the state is {@link State#MISS}, otherwise empty
- * @param accountMs the mean time of a late or failed call by part in milliseconds, the longest part first; the parts
- *     add up to the call's total time
+ * @param accountMs the mean time of a late or failed call by activity or wait in milliseconds, the longest first; the
+ *     values add up to the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds
  * @param missing the evidence that the operating system does not provide
  */

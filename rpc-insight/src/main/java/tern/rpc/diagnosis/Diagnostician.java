@@ -83,18 +83,18 @@ public final class Diagnostician {
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
-    private long lastRecording = Long.MIN_VALUE; // used only by the watching thread
+    private long lastRecording = Long.MIN_VALUE; // Only the watching thread uses this field.
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
-    private final HeldRows heldRows = new HeldRows(); // used only by the watching thread
+    private final HeldRows heldRows = new HeldRows(); // Only the watching thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
     private boolean mayBegin; // whether a miss may have begun in the last second; used only by the watching thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the watching thread
     // one element per second; used only by the watching thread
     private final Deque<Second> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
-    private long sinceNanos; // used only by the watching thread
+    private long sinceNanos; // Only the watching thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 

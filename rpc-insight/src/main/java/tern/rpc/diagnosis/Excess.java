@@ -20,8 +20,8 @@ import tern.rpc.Phase;
 
 /**
  * The time by which late or failed calls exceed their usual time, per call and per {@link Part}, that is, per activity
- * or wait. If a failed call was not late, ten times the latency target is added to the part that failed. Times are in
- * nanoseconds.
+ * or wait. If a failed call was not late, ten times the latency target is added to the activity or wait that failed.
+ * Times are in nanoseconds.
  */
 final class Excess {
 
@@ -120,8 +120,8 @@ final class Excess {
     }
 
     /**
-     * Returns the part to which the call's failure is attributed. Returns null if the call did not fail, or if a
-     * timeout ended the call and the time that the call took explains the timeout.
+     * Returns the activity or wait to which the call's failure is attributed. Returns null if the call did not fail, or
+     * if a timeout ended the call and the time that the call took explains the timeout.
      */
     @Nullable
     Part failureOf(EndedCall call) {
@@ -146,9 +146,9 @@ final class Excess {
     }
 
     /**
-     * Returns the part that a timeout ended, if the time of the call does not show the reason: the call failed within
-     * the latency target, or took no longer than usual. If no operation timed out but the call took longer than usual,
-     * returns the part that took longer.
+     * Returns the activity or wait that a timeout ended, if the time of the call does not show the reason: the call
+     * failed within the latency target, or took no longer than usual. If no operation timed out but the call took
+     * longer than usual, returns the activity or wait that took longer.
      */
     private @Nullable Part timedOut(EndedCall call) {
         Part part = timedOutPart(call);
@@ -180,8 +180,8 @@ final class Excess {
     }
 
     /**
-     * Returns how long this part takes in the slowest tenth of the usual calls to the methods that miss the target. If
-     * these methods differ, returns the longest time. Returns -1 if it is unknown.
+     * Returns how long the given activity or wait takes in the slowest tenth of the usual calls to the methods that
+     * miss the target. If these methods differ, returns the longest time. Returns -1 if it is unknown.
      */
     double slowUsual(Predicate<Part> matching) {
         return badByMethod.keySet().stream()
@@ -192,7 +192,7 @@ final class Excess {
                 .orElse(-1);
     }
 
-    /** Returns the part that a timeout ended; null if none did. */
+    /** Returns the activity or wait that a timeout ended; null if no timeout ended the call. */
     @Nullable
     Part timedOutPart(EndedCall call) {
         return timeOuts.computeIfAbsent(call, ended -> Optional.ofNullable(FailurePart.timedOut(ended)))
@@ -200,9 +200,9 @@ final class Excess {
     }
 
     /**
-     * Returns the part that represents the operation of the call that failed; null if no operation failed. Application
-     * code often throws its own exception after such an operation. If the exception shows a programming error, a failed
-     * statement or command does not explain it.
+     * Returns the operation of the call that failed; null if no operation failed. Application code often throws its own
+     * exception after a failed operation. If the exception shows a programming error, a failed statement or command
+     * does not explain it.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);
@@ -256,8 +256,8 @@ final class Excess {
     }
 
     /**
-     * Returns how long each part of the method's calls usually takes. If this has not been learned yet, returns the
-     * mean over the calls in the observed period that met the latency target.
+     * Returns how long each activity and wait of the method's calls usually takes. If the usual times have not been
+     * learned yet, returns the mean over the calls in the observed period that met the latency target.
      */
     @Nullable
     Times usualOf(String method) {
@@ -297,8 +297,8 @@ final class Excess {
     }
 
     /**
-     * Returns whether most of this part's time was added for failures, such as timeouts, and was not measured. The
-     * activity or wait itself then did not become slower.
+     * Returns whether most of the time of the given activity or wait was added for failures, such as timeouts, and was
+     * not measured. In this case, the activity or wait did not become slower.
      */
     boolean isMostlyFailure(Part part) {
         double nanos = times.sum(Operations.only(part));
@@ -331,8 +331,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of late or failed calls by part. Only calls that spent time on a part accepted by the
-     * predicate are averaged. The accepted parts themselves are omitted.
+     * Returns the mean extra time of late or failed calls by activity or wait. Only calls that spent time on an
+     * activity or wait accepted by the predicate are averaged. The result omits the accepted activities and waits.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -348,8 +348,8 @@ final class Excess {
     }
 
     /**
-     * Finds the methods with at least one late or failed call that spent time on the given part. Returns the mean extra
-     * time of all late or failed calls to these methods, by part.
+     * Finds the methods with at least one late or failed call that spent time on the given activity or wait. Returns
+     * the mean extra time of all late or failed calls to these methods, by activity or wait.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -371,7 +371,7 @@ final class Excess {
         return sum;
     }
 
-    /** Returns the methods with at least one call that failed for this reason. */
+    /** Returns the methods with at least one call that failed for the given reason. */
     Set<String> methodsFailingFor(Part reason) {
         Set<String> methods = new TreeSet<>();
         for (EndedCall call : evidence.bad()) {
@@ -383,8 +383,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of admitted calls, by part. Considers only methods with at least one call that was
-     * refused for this reason.
+     * Returns the mean extra time of admitted calls, by activity or wait. Considers only methods with at least one call
+     * that was refused for the given reason.
      */
     Times ofAdmitted(Part refusal) {
         Times sum = new Times();
@@ -404,8 +404,8 @@ final class Excess {
     }
 
     /**
-     * Returns the operation of this call that exceeded its usual time by most, if the additional time is at least half
-     * of the latency target; otherwise null.
+     * Returns the operation of the given call that exceeded its usual time by most, if the additional time is at least
+     * half of the latency target; otherwise null.
      */
     @Nullable
     Part slowOperation(EndedCall call) {
@@ -415,7 +415,7 @@ final class Excess {
         return longest != null && longer.of(longest) >= HALF * evidence.targetNanos() ? longest : null;
     }
 
-    /** Returns the mean time that the late or failed calls to a method spent on the given part. */
+    /** Returns the mean time that the late or failed calls to a method spent on the given activity or wait. */
     double meanOf(String method, Part part) {
         double sum = 0;
         int count = 0;
@@ -429,8 +429,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean times of the late or failed calls that spent time on the given part. If there are no such calls,
-     * returns the mean times of all late or failed calls.
+     * Returns the mean times of the late or failed calls that spent time on the given activity or wait. If there are no
+     * such calls, returns the mean times of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();
@@ -446,9 +446,9 @@ final class Excess {
     }
 
     /**
-     * Returns how much longer the given part takes in the slowest tenth of the usual calls than in the mean of all
-     * usual calls. A part with varying duration takes longer in slow calls even without a fault. A comparison of late
-     * calls with the mean therefore overstates the effect of a fault by this amount.
+     * Returns how much longer the given activity or wait takes in the slowest tenth of the usual calls than in the mean
+     * of all usual calls. An activity with varying duration takes longer in slow calls even without a fault. A
+     * comparison of late calls with the mean therefore overstates the effect of a fault by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);
@@ -471,7 +471,7 @@ final class Excess {
     /**
      * Returns the share of late or failed calls that would meet the latency target if a given cause were removed.
      *
-     * @param share returns the share of a part's extra time that is attributed to the cause
+     * @param share returns the share of the extra time of an activity or wait that is attributed to the cause
      */
     double saves(ToDoubleFunction<Part> share) {
         int saved = 0;

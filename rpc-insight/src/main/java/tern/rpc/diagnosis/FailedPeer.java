@@ -169,7 +169,7 @@ final class FailedPeer {
         return null;
     }
 
-    /** Returns the phase in which an operation of this kind failed; null if ledgers record no such operations. */
+    /** Returns the phase in which an operation of the given kind failed; null if ledgers record no such operations. */
     private static @Nullable Phase ofKind(EndedCall call, Kind kind) {
         return switch (kind) {
             case HTTP -> call.ledger().count(Phase.HTTP) > 0 ? Phase.HTTP : Phase.HTTP_CONNECTION;
@@ -180,7 +180,7 @@ final class FailedPeer {
         };
     }
 
-    /** Returns the operation of this phase that took longest; null if none was recorded with its name. */
+    /** Returns the operation of the given phase that took longest; null if none was recorded with its name. */
     static @Nullable Part longest(EndedCall call, Phase phase) {
         NamedTimes.Entry longest = null;
         for (NamedTimes.Entry entry : call.ledger().named()) {

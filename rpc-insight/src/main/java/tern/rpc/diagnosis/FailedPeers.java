@@ -16,7 +16,7 @@ final class FailedPeers {
     private final PeerKinds kinds;
     private final Leaves leaves;
 
-    // the calls that ended after a long wait, by the part in which they waited
+    // the calls that ended after a long wait, by the wait
     private final Map<Part, Ended> byWait = new HashMap<>();
     private final Map<Kind, Ended> byKind = new HashMap<>();
 
@@ -87,7 +87,7 @@ final class FailedPeers {
                 : null;
     }
 
-    /** Returns the failure of a peer of this kind that ended the call; null if there is none. */
+    /** Returns the failure of a peer of the given kind that ended the call; null if there is none. */
     private @Nullable Part failureOf(EndedCall call, Kind kind) {
         Part failure = excess.failureOf(call);
         if (failure == null || failure.kind() != Kind.PEER_FAILS) {
@@ -98,8 +98,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns all ended calls that waited for the same kind of peer. Returns null unless the part is an operation
-     * without a name or a wait for the only pool of its kind. Operations of running calls have no names yet.
+     * Returns all ended calls that waited for the same kind of peer. Returns null unless the calls waited in an
+     * operation without a name or for the only pool of its kind. Operations of running calls have no names yet.
      */
     private @Nullable Ended ofUnnamed(Part wait) {
         boolean isOperation = wait.name().isEmpty() && Operations.phase(wait.kind()) != null;

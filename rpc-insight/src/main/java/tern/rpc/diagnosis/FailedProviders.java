@@ -25,8 +25,8 @@ final class FailedProviders {
     private record Failed(String service, String address, String failure) {
 
         /**
-         * Returns the operation, the peer and the failure in the name of a part; null if the part does not represent a
-         * failed operation.
+         * Returns the operation, the peer and the failure from the name of a failed operation; null if the given part
+         * of a call's time is not a failed operation.
          */
         static @Nullable Failed of(Part part) {
             if (part.kind() == Kind.RPC && OperationNames.isFailing(part.name())) {
@@ -73,7 +73,7 @@ final class FailedProviders {
         });
     }
 
-    /** Returns whether a call with this failure failed for the reason that the cause names. */
+    /** Returns whether a call with the given failure failed for the reason that the cause names. */
     static boolean isOf(Part cause, @Nullable Part failure) {
         Failed failed = failure == null ? null : Failed.of(failure);
         return cause.equals(failure)

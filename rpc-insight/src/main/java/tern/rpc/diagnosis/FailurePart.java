@@ -30,7 +30,7 @@ import tern.rpc.pool.SqlStates;
  */
 final class FailurePart {
 
-    /** The part name for a deadline that the caller has set. */
+    /** The name that the diagnosis gives to a failure at a deadline that the caller has set. */
     static final String DEADLINE = "deadline of the caller";
 
     /** The failure text for a peer that does not answer connection attempts. */
@@ -47,7 +47,7 @@ final class FailurePart {
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
             "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
-    /** A part of the error message of Redis clients whose pool has no free connection. */
+    /** A fragment of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     /**
@@ -188,7 +188,10 @@ final class FailurePart {
         return failure == null ? null : FailedPeer.phase(call, chain(failure));
     }
 
-    /** Returns whether the call failed in this method of the application, or below it. */
+    /**
+     * Returns whether the exception was thrown in the given method of the application, or in code that the method
+     * called.
+     */
     static boolean passesThrough(EndedCall call, String method) {
         Throwable failure = call.failure();
         return failure != null
@@ -226,8 +229,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the ledger phase of the connection wait that failed with this exception, or null if the exception did not
-     * end a connection wait.
+     * Returns the ledger phase of the connection wait that failed with the given exception, or null if the exception
+     * did not end a connection wait.
      */
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
@@ -262,8 +265,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part with the code
-     * that gave up. Returns null for a call that did not fail because of a timeout.
+     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part of the call's
+     * time that is named after the code that gave up. Returns null for a call that did not fail because of a timeout.
      */
     static @Nullable Part timedOut(EndedCall call) {
         Throwable failure = call.failure();
@@ -297,7 +300,7 @@ final class FailurePart {
         return failure == null ? null : CallerDeadlines.limit(chain(failure));
     }
 
-    /** Returns the kind of operation that throws one of these exceptions; null if several kinds may throw it. */
+    /** Returns the kind of operation that throws one of the given exceptions; null if several kinds may throw it. */
     private static @Nullable Phase operation(List<Throwable> chain) {
         // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions.
         if (chain.stream().anyMatch(FailedPeer::isOfRedis)) {
@@ -354,8 +357,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns whether application code created this exception, as a service does for its own failures. The client adds
-     * the provider's frame to an exception that a provider sent.
+     * Returns whether application code created the given exception, as a service does for its own failures. The client
+     * adds the provider's frame to an exception that a provider sent.
      */
     private static boolean isThrownByApplication(RpcException failure) {
         StackTraceElement[] frames = failure.getStackTrace();

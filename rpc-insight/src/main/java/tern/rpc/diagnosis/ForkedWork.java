@@ -16,7 +16,7 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class ForkedWork {
 
-    /** At least this many late calls must run items themselves. */
+    /** The minimum number of late calls that must run items of their parallel streams themselves. */
     private static final int MIN_CALLS = 3;
 
     /** One slow exchange shows a slow peer. If the pool delays the answers, exchanges with different names are slow. */

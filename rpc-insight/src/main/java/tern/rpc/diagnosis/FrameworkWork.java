@@ -29,7 +29,8 @@ final class FrameworkWork {
     private FrameworkWork() {}
 
     /**
-     * Returns the index of the innermost frame on this stack that belongs to such work; -1 if there is none.
+     * Returns the index of the innermost frame on the given stack that belongs to work of the framework; -1 if there is
+     * none.
      *
      * @param stack the frames, the innermost first
      */
@@ -57,7 +58,7 @@ final class FrameworkWork {
         return frame.getClassName().equals(SERVED_CALL) && frame.getMethodName().equals(ANSWERS);
     }
 
-    /** Returns the name of the work to which this frame belongs. */
+    /** Returns the name of the framework's work to which the given stack frame belongs. */
     static String name(StackTraceElement frame) {
         if (isAnswer(frame)) {
             return WRITING;

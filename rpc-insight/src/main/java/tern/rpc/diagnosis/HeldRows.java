@@ -263,7 +263,7 @@ final class HeldRows {
     }
 
     /**
-     * Returns the transaction that held the lock most often while this statement waited; null if there is none.
+     * Returns the transaction that held the lock most often while the given statement waited; null if there is none.
      *
      * @param ofSameServer whether a statement runs on the server of the waiting one
      */

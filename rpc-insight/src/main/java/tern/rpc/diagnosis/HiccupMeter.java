@@ -91,7 +91,7 @@ final class HiccupMeter {
         }
     }
 
-    /** Returns the pauses that ended within this period. */
+    /** Returns the pauses that ended within the given period. */
     synchronized List<Stop> ended(long fromNanos, long toNanos) {
         return stops.stream()
                 .filter(stop -> stop.toNanos - fromNanos > 0 && stop.toNanos - toNanos <= 0)
@@ -99,9 +99,9 @@ final class HiccupMeter {
     }
 
     /**
-     * Returns the pauses within this period that are not explained by a garbage collection. A pause is attributed to
-     * the JVM if the process used processor time for more than a quarter of the pause. Otherwise it is attributed to a
-     * cause outside the process.
+     * Returns the pauses within the given period that are not explained by a garbage collection. A pause is attributed
+     * to the JVM if the process used processor time for more than a quarter of the pause. Otherwise it is attributed to
+     * a cause outside the process.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();

@@ -35,7 +35,7 @@ final class HiddenReasons {
 
     private HiddenReasons() {}
 
-    /** Returns the failure that led to the timeout in these exceptions; null if they show none. */
+    /** Returns the failure that led to the timeout in the given exceptions; null if they show none. */
     static @Nullable String of(List<Throwable> chain) {
         for (Throwable one : chain) {
             String reason = ofMessage(one);

@@ -212,7 +212,7 @@ final class Hints {
     private Hints() {}
 
     /**
-     * Returns the advice for code that spends processor time in this method, preceded by a separator, or an empty
+     * Returns the advice for code that spends processor time in the given method, preceded by a separator, or an empty
      * string if there is none.
      */
     static String computing(@Nullable String called) {
@@ -223,14 +223,14 @@ final class Hints {
         return telling.isEmpty() ? find(COMPUTING, called) : telling;
     }
 
-    /** Returns whether the advice for this method is the same for all of its callers. */
+    /** Returns whether the advice for the given method is the same for all of its callers. */
     static boolean isTelling(String called) {
         return !find(TELLING, called).isEmpty();
     }
 
     /**
-     * Returns the advice for code that waits in this method, preceded by a separator, or an empty string if there is
-     * none.
+     * Returns the advice for code that waits in the given method, preceded by a separator, or an empty string if there
+     * is none.
      */
     static String waiting(@Nullable String called) {
         if (called != null && LIMITERS.matcher(called).find()) {
@@ -272,12 +272,14 @@ final class Hints {
                 : "";
     }
 
-    /** Returns whether this method waits until another thread gives a signal. */
+    /** Returns whether the given method waits until another thread gives a signal. */
     static boolean isSignal(@Nullable String called) {
         return called != null && SIGNALS.matcher(called).matches();
     }
 
-    /** Returns the advice for code that waits for another thread in this method; an empty string if there is none. */
+    /**
+     * Returns the advice for code that waits for another thread in the given method; an empty string if there is none.
+     */
     static String result(@Nullable String called) {
         if (called == null) {
             return "";

@@ -22,7 +22,7 @@ public final class History {
     private static final int MINUTES = 24 * 60;
     private static final int SECONDS_A_MINUTE = 60;
 
-    private final Deque<Episode> episodes = new ArrayDeque<>(); // guarded by this, like the fields below
+    private final Deque<Episode> episodes = new ArrayDeque<>(); // This object's lock guards this and the fields below.
     private final Deque<Figures> seconds = new ArrayDeque<>();
     private final Deque<Figures> minutes = new ArrayDeque<>();
     private Figures minute = Figures.NONE;

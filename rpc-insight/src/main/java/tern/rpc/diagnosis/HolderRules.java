@@ -96,8 +96,8 @@ final class HolderRules {
     }
 
     /**
-     * If the part is a wait for a lock, a permit or an object of a pool, returns the operation that the threads run
-     * that hold the lock, permit or object. Returns null for other parts, or if these threads run no operation.
+     * For a wait for a lock, a permit or an object of a pool, returns the operation that the threads run that hold the
+     * lock, permit or object. Returns null if these threads run no operation, or for any other activity or wait.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {
@@ -108,8 +108,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns whether the longest of these operations is new or takes about as long as usual. In this case, the cause is
-     * the code that runs the operation under the lock, because nothing shows that the operation became slower.
+     * Returns whether the longest of the given operations is new or takes about as long as usual. In this case, the
+     * cause is the code that runs the operation under the lock, because nothing shows that the operation became slower.
      */
     private boolean isAsUsual(Phase phase, Times operation) {
         Map<String, Double> each = operations.each(phase);
@@ -131,8 +131,8 @@ final class HolderRules {
     }
 
     /**
-     * If the part is a wait for a lock, permit or pooled object, returns the activity of the calls that likely hold it.
-     * Returns null if the part is not such a wait, or if the activity is unknown.
+     * For a wait for a lock, permit or pooled object, returns the activity of the calls that likely hold the lock,
+     * permit or object. Returns null if this activity is unknown, or for any other activity or wait.
      */
     static LikelyHolders.@Nullable Activity holdersOf(Part part, CallSamples samples) {
         boolean isLock = part.kind() == Kind.LOCK

@@ -57,7 +57,7 @@ final class JdkLocks {
 
     /**
      * Returns whether this class itself does the work of the owner. Returns false if the class holds the lock while it
-     * calls application code, as a map may do, because that code is then the slow part.
+     * calls application code, as a map may do, because that code is then slow, and not the class itself.
      */
     private static boolean isInside(ThreadLook owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {

@@ -47,7 +47,7 @@ final class Leaves {
         times.longestFirst().forEach(part -> add(part, times.of(part)));
     }
 
-    /** Moves the time of one part to another part. */
+    /** Moves the extra time of one activity or wait to another one. */
     void move(Part from, Part to) {
         if (!from.equals(to)) {
             Times one = new Times();
@@ -72,7 +72,7 @@ final class Leaves {
         }
     }
 
-    /** Returns whether the part is anything other than a wait in a queue or for a pool. */
+    /** Returns whether the given activity or wait is anything other than a wait in a queue or for a pool. */
     static boolean isLeaf(Part part) {
         return part.kind() != Part.Kind.QUEUE && part.kind() != Part.Kind.POOL;
     }
@@ -83,8 +83,8 @@ final class Leaves {
     }
 
     /**
-     * Distributes a part's time among other parts. Returns the time that was distributed, or 0 if there are no other
-     * parts.
+     * Distributes the extra time of an activity or wait among others. Returns the time that was distributed, or 0 if
+     * there are no others.
      */
     double divide(Part from, Times into) {
         double sum = into.sum();
@@ -107,7 +107,7 @@ final class Leaves {
         return origins.computeIfAbsent(part, unknown -> new Times());
     }
 
-    /** Returns the fraction of the part's extra time that was moved to this cause, from 0 to 1. */
+    /** Returns the fraction of the extra time of an activity or wait that was moved to the given cause, from 0 to 1. */
     double share(Part measured, Part cause) {
         double all = 0;
         for (Times came : origins.values()) {
@@ -133,7 +133,10 @@ final class Leaves {
         return now.only(wanted);
     }
 
-    /** Returns the parts, the longest first. Parts of equal duration are sorted by name. */
+    /**
+     * Returns the activities and waits, those with the most extra time first. Activities and waits with equal times are
+     * sorted by name.
+     */
     List<Part> longestFirst() {
         return now.longestFirst();
     }

@@ -121,7 +121,7 @@ final class Libraries {
 
     private Libraries() {}
 
-    /** Returns whether a client of this kind that Tern does not measure pauses before it repeats a request. */
+    /** Returns whether a client of the given kind that Tern does not measure pauses before it repeats a request. */
     static boolean pausesIn(Kind library, ThreadLook thread) {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }

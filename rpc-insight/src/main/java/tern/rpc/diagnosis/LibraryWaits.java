@@ -19,7 +19,7 @@ final class LibraryWaits {
 
     private static final Pattern QUEUE = Pattern.compile(".*(Queue|Deque)\\.(take|poll)(First|Last)?");
 
-    /** The text between the pool and the waiting frame in the name of a part. */
+    /** The text between the pool and the waiting stack frame in the name of a wait for a pool. */
     private static final String IN = " in ";
 
     static final String DISTRIBUTED = "distributed lock";
@@ -67,7 +67,7 @@ final class LibraryWaits {
     private LibraryWaits() {}
 
     /**
-     * Returns the part that represents the thread's wait inside a library; null if there is no such wait.
+     * Returns the thread's wait inside a library; null if the thread does not wait inside a library.
      *
      * @param at the application's innermost method
      */
@@ -123,7 +123,7 @@ final class LibraryWaits {
     }
 
     /**
-     * Returns whether this method of the JDK takes an object from a queue. An application often implements its own
+     * Returns whether the given method of the JDK takes an object from a queue. An application often implements its own
      * pools with a queue.
      *
      * @param called the method, with the simple name of its class
@@ -132,7 +132,7 @@ final class LibraryWaits {
         return QUEUE.matcher(called).matches();
     }
 
-    /** Returns whether the part is a wait for a pool that is known only from stacks. */
+    /** Returns whether the given activity or wait is a wait for a pool that is known only from stacks. */
     static boolean isOwnPool(Part part) {
         return part.kind() == Kind.POOL && part.name().contains(IN);
     }

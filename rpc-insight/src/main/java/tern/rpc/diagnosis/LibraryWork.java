@@ -13,7 +13,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LibraryWork {
 
-    /** The suffix of the part names for waits on a full queue of a logger. */
+    /** The suffix of the names that the diagnosis gives to waits for a full queue of a logger. */
     static final String FULL_QUEUE = ", whose queue is full";
 
     private static final List<String> LOGGERS = List.of(
@@ -34,8 +34,7 @@ final class LibraryWork {
     private LibraryWork() {}
 
     /**
-     * Returns the part that represents the thread's wait in a logger or a class loader; null if the thread does not
-     * wait in one.
+     * Returns the thread's wait in a logger or a class loader; null if the thread does not wait in one.
      *
      * @param at the application's innermost method
      */

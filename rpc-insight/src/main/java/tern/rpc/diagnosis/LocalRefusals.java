@@ -97,7 +97,10 @@ final class LocalRefusals {
         return known != null && type.getName().startsWith(known.prefix) ? known.limiter : null;
     }
 
-    /** Returns the kind of limiter whose refusals this part represents; null if the part represents something else. */
+    /**
+     * Returns the kind of limiter whose refusals the given part of the calls' time stands for; null if the part stands
+     * for something else.
+     */
     static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {
             if (part.kind() == Kind.LIMIT && part.name().startsWith(limiter.shown)) {
@@ -108,8 +111,8 @@ final class LocalRefusals {
     }
 
     /**
-     * Returns the part that represents the refusal of a call. Its name contains the place and, if the exception shows
-     * it, the limiter's name.
+     * Returns the part of a call's time that stands for the refusal of the call. Its name contains the place and, if
+     * the exception shows it, the limiter's name.
      *
      * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
      */

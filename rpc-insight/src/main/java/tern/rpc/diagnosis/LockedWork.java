@@ -8,7 +8,9 @@ final class LockedWork {
 
     private LockedWork() {}
 
-    /** Returns the advice not to hold a lock during this work; empty if the work is not an operation that waits. */
+    /**
+     * Returns the advice not to hold a lock during the given work; empty if the work is not an operation that waits.
+     */
     static String advice(@Nullable Kind work) {
         String name = work == null ? "" : name(work);
         return name.isEmpty() ? "" : "; do not hold it during " + name;

@@ -62,7 +62,7 @@ final class Lookups {
         }
     }
 
-    /** Returns the kind of peer to which code of this class connects; null if it is unknown. */
+    /** Returns the kind of peer to which code of the given class connects; null if it is unknown. */
     private static @Nullable Kind peerOf(String type) {
         if (Libraries.POOLS.stream().anyMatch(type::startsWith)) {
             return Kind.SQL;
@@ -74,7 +74,7 @@ final class Lookups {
                 .orElse(null);
     }
 
-    /** Returns whether calls in this phase may wait for a lookup on another thread. */
+    /** Returns whether calls in the given phase may wait for a lookup on another thread. */
     static boolean mayAwait(Phase phase) {
         return switch (phase) {
             case HTTP, RPC, REDIS, HTTP_CONNECTION, REDIS_CONNECTION, JDBC_CONNECTION -> true;
@@ -83,8 +83,8 @@ final class Lookups {
     }
 
     /**
-     * Returns the threads that look up names of this kind of peer in at least half of the samples; null if there are
-     * none.
+     * Returns the threads that look up names of the given kind of peer in at least half of the samples; null if there
+     * are none.
      *
      * @param wanted returns whether to consider a group of threads
      */

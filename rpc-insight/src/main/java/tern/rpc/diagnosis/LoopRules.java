@@ -75,7 +75,7 @@ final class LoopRules {
         }
     }
 
-    /** Returns whether threads with this name may deliver the answers of this kind of peer. */
+    /** Returns whether threads with the given name may deliver the answers of the given kind of peer. */
     private static boolean mayDeliver(String threads, Kind wait) {
         return switch (wait) {
             case ELSEWHERE -> true;

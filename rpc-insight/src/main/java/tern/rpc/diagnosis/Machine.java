@@ -175,7 +175,7 @@ record Machine(
                 && stolen.share >= MORE_THAN_USUAL * Math.max(0, stolen.usualShare);
     }
 
-    /** Returns whether threads that were mostly found in this method use at least half of the process's time. */
+    /** Returns whether threads that were mostly found in the given method use at least half of the process's time. */
     boolean isMostlyIn(String method) {
         double there = burners.stream()
                 .filter(burner -> burner.place() != null && burner.place().startsWith(method + ":"))

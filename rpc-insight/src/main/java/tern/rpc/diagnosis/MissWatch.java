@@ -31,12 +31,12 @@ final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** Calls must hang for this many successive seconds. */
+    /** A miss begins only if calls hang for at least this number of successive seconds. */
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * During the warm-up, calls must hang for this many successive seconds, because the first calls also wait for
-     * connections that are opened and for clients that are initialized.
+     * During the warm-up, a miss begins only if calls hang for at least this number of successive seconds, because the
+     * first calls also wait for connections that are opened and for clients that are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 

@@ -65,7 +65,7 @@ final class MoreCalls {
         return most != null && isMuch && evidence.missedNanos() - most.sinceNanos() <= maxDelay ? most : null;
     }
 
-    /** Returns the usual time of a call to this method; 0 if it is unknown. */
+    /** Returns the usual time of a call to the given method; 0 if it is unknown. */
     private double nanosOf(String method) {
         Times usual = excess.usualOf(method);
         return usual == null ? 0 : usual.sum();

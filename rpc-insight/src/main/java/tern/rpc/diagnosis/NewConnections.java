@@ -8,8 +8,8 @@ import tern.rpc.pool.ApplicationCode;
 final class NewConnections {
 
     /**
-     * The suffix of the part names for code that opens a database connection without a pool. The name begins with
-     * {@link StackReader#CALLED}.
+     * The suffix of the names that the diagnosis gives to code that opens a database connection without a pool. Each of
+     * these names begins with {@link StackReader#CALLED}.
      */
     static final String OPENED = ", which opens a connection";
 

@@ -54,7 +54,7 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether the number of these operations per call is the cause: calls run many of them, each of them is
+     * Returns whether the number of the given operations per call is the cause: calls run many of them, each of them is
      * short, and their number has grown by at least the same factor as their duration.
      *
      * @param name the operations' name; empty for all operations of the kind
@@ -74,10 +74,10 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run this operation several times as often as usual, and its number has grown by at least
-     * the same factor as its duration. This happens if a cache in front of the operation no longer holds the results.
-     * Returns false for an operation that these calls do not usually run, because the operation then belongs to new
-     * code.
+     * Returns whether calls run the given operation several times as often as usual, and its number has grown by at
+     * least the same factor as its duration. This happens if a cache in front of the operation no longer holds the
+     * results. Returns false for an operation that these calls do not usually run, because the operation then belongs
+     * to new code.
      */
     boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -99,8 +99,9 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run this operation in addition to their usual operations of this kind, although they do not
-     * usually run it. Returns false if the operation replaces others, as after a change of an address.
+     * Returns whether calls run the given operation in addition to their usual operations of the same kind, although
+     * they do not usually run the given operation. Returns false if the operation replaces others, as after a change of
+     * an address.
      */
     boolean areNew(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -160,7 +161,7 @@ final class OperationCounts {
         return method == null ? part.name() : method;
     }
 
-    /** Returns the evidence that calls run this operation more often than usual. */
+    /** Returns the evidence that calls run the given operation more often than usual. */
     String figures(Part part) {
         return "often    " + counts(part.kind(), name(part));
     }
@@ -180,7 +181,7 @@ final class OperationCounts {
                 number(usual(kind, counted, name).count));
     }
 
-    /** Returns the current number of these operations per call, divided by the usual number. */
+    /** Returns the current number of the given operations per call, divided by the usual number. */
     String factor(Part part) {
         Phase phase = phase(part);
         String name = name(part);
@@ -200,7 +201,7 @@ final class OperationCounts {
      * Returns the operation that keeps a pool's connections busy because calls run it more often than usual. Without
      * these additional operations, the pool would have free connections. Returns null if there is no such operation.
      *
-     * @param leaves the extra time by part
+     * @param leaves the extra time by activity or wait
      */
     @Nullable
     Part filling(PoolLook pool, Times leaves) {

@@ -24,8 +24,8 @@ final class OperationNames {
     private static final Pattern REDIRECT = Pattern.compile(" \\((?:\\d+ )?redirects? to ([^ )]+)\\)$");
 
     /**
-     * The prefix in the name of a part that represents all operations on one of several stores (data sources or Redis
-     * servers) or peers.
+     * The prefix of the name that stands for all operations on one of several stores (data sources or Redis servers) or
+     * peers.
      */
     static final String ALL = "all of ";
 
@@ -43,14 +43,17 @@ final class OperationNames {
         return !store.isEmpty() || !PEER.matcher(name).find() ? store : address(name);
     }
 
-    /** Returns the store or peer whose operations the part represents; null if the part represents a single operation. */
+    /**
+     * Returns the store or peer if the given name stands for all of its operations; null if the name stands for a
+     * single operation.
+     */
     static @Nullable String storeOfAll(Part part) {
         return part.name().startsWith(ALL) ? part.name().substring(ALL.length()) : null;
     }
 
     /**
-     * Returns whether the operation has this name. Also returns true if the name is the operation's remote method, or
-     * represents all operations of the operation's store or peer, or all redirected exchanges.
+     * Returns whether the operation has the given name. Also returns true if the name is the operation's remote method,
+     * or represents all operations of the operation's store or peer, or all redirected exchanges.
      */
     static boolean isNamed(String operation, String name) {
         if (name.equals(REDIRECTED)) {
@@ -62,7 +65,7 @@ final class OperationNames {
         return operation.equals(name) || (!name.isEmpty() && operation.startsWith(name + AT));
     }
 
-    /** Returns the method part of the name of a remote call; null if the name does not contain a provider. */
+    /** Returns the method in the name of a remote call; null if the name does not contain a provider. */
     static @Nullable String method(String name) {
         int end = name.indexOf(AT);
         return end < 0 ? null : name.substring(0, end);
@@ -83,18 +86,18 @@ final class OperationNames {
         return FAILING.matcher(name).find();
     }
 
-    /** Returns the error code of the failed operation with this name; empty if the name contains none. */
+    /** Returns the error code of the failed operation with the given name; empty if the name contains none. */
     static String errorCode(String name) {
         Matcher failing = FAILING.matcher(name);
         return failing.find() && failing.group(1) != null ? failing.group(1) : "";
     }
 
-    /** Returns whether this exchange was answered with a redirect, or followed redirects. */
+    /** Returns whether the given exchange was answered with a redirect, or followed redirects. */
     static boolean isRedirected(String name) {
         return REDIRECT.matcher(name).find();
     }
 
-    /** Returns the address to which this exchange was redirected; empty if it was not. */
+    /** Returns the address to which the given exchange was redirected; empty if it was not. */
     static String redirectedTo(String name) {
         Matcher redirect = REDIRECT.matcher(name);
         return redirect.find() ? redirect.group(1) : "";

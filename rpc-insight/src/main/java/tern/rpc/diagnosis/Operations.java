@@ -58,7 +58,7 @@ final class Operations {
         return answers.areOfSameServer(operation, other);
     }
 
-    /** Returns the phase in which operations of this kind run; null if the kind does not represent operations. */
+    /** Returns the phase in which operations of the given kind run; null if the kind does not represent operations. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
             case SQL -> Phase.SQL;
@@ -71,8 +71,9 @@ final class Operations {
     }
 
     /**
-     * Returns a predicate for the parts that belong to a cause. A cause is usually a single part. If the operations of
-     * one kind, or of one remote method, were merged into one cause, the predicate matches all of these operations.
+     * Returns a predicate for the activities and waits that belong to a cause. A cause is usually a single activity or
+     * wait. If the operations of one kind, or of one remote method, were merged into one cause, the predicate matches
+     * all of these operations.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
@@ -119,13 +120,13 @@ final class Operations {
         return new Sum(calls == 0 ? 0 : count / calls, count == 0 ? 0 : nanos / count);
     }
 
-    /** Returns the usual time of one operation of this kind; -1 if unknown. */
+    /** Returns the usual time of one operation of the given kind; -1 if unknown. */
     double usualEach(Phase phase) {
         return usual.each(phase);
     }
 
     /**
-     * Returns the usual time of the operation with this name. If that is unknown, returns the usual time of all
+     * Returns the usual time of the operation with the given name. If that is unknown, returns the usual time of all
      * operations of this kind, or -1 if both are unknown.
      */
     double usualEach(Phase phase, String name) {
@@ -167,22 +168,22 @@ final class Operations {
     }
 
     /**
-     * Returns the usual time of the operation with this name; -1 if no usual time is known, for example because the
-     * operation is new.
+     * Returns the usual time of the operation with the given name; -1 if no usual time is known, for example because
+     * the operation is new.
      */
     double usualNamed(Phase phase, String name) {
         return usual.each(phase, name);
     }
 
     /**
-     * Returns how many operations of this kind a call usually runs, for the methods that miss the latency target; -1 if
-     * unknown.
+     * Returns how many operations of the given kind a call usually runs, for the methods that miss the latency target;
+     * -1 if unknown.
      */
     double usualCount(Phase phase) {
         return usual.count(phase, excess.badByMethod());
     }
 
-    /** Returns the mean number of operations of this kind per late or failed call. */
+    /** Returns the mean number of operations of the given kind per late or failed call. */
     double count(Phase phase) {
         double sum = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -191,14 +192,14 @@ final class Operations {
         return excess.accounts.isEmpty() ? 0 : sum / excess.accounts.size();
     }
 
-    /** Returns the names of all operations of this kind if all of them became slower; otherwise an empty set. */
+    /** Returns the names of all operations of the given kind if all of them became slower; otherwise an empty set. */
     Set<String> allSlower(Kind kind) {
         return new SlowServers(excess, this).all(kind);
     }
 
     /**
-     * Returns the names of all operations on this database, Redis server or other peer if all of them became slower;
-     * otherwise an empty set.
+     * Returns the names of all operations on the given database, Redis server or other peer if all of them became
+     * slower; otherwise an empty set.
      */
     Set<String> allSlowerOf(Kind kind, String store) {
         return new SlowServers(excess, this).allOf(kind, store);
@@ -293,9 +294,9 @@ final class Operations {
     record Failed(Phase phase, String name) {}
 
     /**
-     * Returns the operation that failed most often in the calls that spent time on this part; null if no operation
-     * failed in at least half of these calls. An operation has failed if it ended with an exception other than a
-     * timeout, or with status 429 or 5xx.
+     * Returns the operation that failed most often in the calls that spent time on the given activity or wait; null if
+     * no operation failed in at least half of these calls. An operation has failed if it ended with an exception other
+     * than a timeout, or with status 429 or 5xx.
      */
     @Nullable
     Failed failedIn(Part part) {
@@ -326,8 +327,8 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the slow operation of this kind in the calls that spent time on this part. A stack shows
-     * which code waits for an operation, but not the operation's name.
+     * Returns the name of the slow operation of the given kind in the calls that spent time on the given activity or
+     * wait. A stack shows which code waits for an operation, but not the operation's name.
      *
      * @return null if no single operation takes more than half of the time of this kind, or if that operation is about
      *     as fast as usual
@@ -380,7 +381,7 @@ final class Operations {
     }
 
     /**
-     * Returns the names of the two operations of this kind that take the most time; empty if no name is known.
+     * Returns the names of the two operations of the given kind that take the most time; empty if no name is known.
      *
      * @param onlySlower whether to leave out operations that take about their usual time
      */
@@ -395,8 +396,8 @@ final class Operations {
     }
 
     /**
-     * Returns whether all operations of this kind, such as all statements, became slower by about the same time, as
-     * happens on a slow network.
+     * Returns whether all operations of the given kind, such as all statements, became slower by about the same time,
+     * as happens on a slow network.
      *
      * @param store the data source, Redis server or peer of these operations; empty for all operations of the kind
      */
@@ -413,7 +414,7 @@ final class Operations {
     }
 
     /**
-     * Returns whether all other operations of this kind, on the same data source or Redis server, take about their
+     * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
      * usual time in late or failed calls.
      */
     boolean othersAreAsUsual(Phase phase, String name) {
@@ -432,7 +433,7 @@ final class Operations {
     }
 
     /**
-     * Returns the mean time of each operation of this kind in late or failed calls, by name. Failed statements and
+     * Returns the mean time of each operation of the given kind in late or failed calls, by name. Failed statements and
      * commands are left out, because they may end early.
      */
     Map<String, Double> each(Phase phase) {
@@ -454,10 +455,10 @@ final class Operations {
     }
 
     /**
-     * Returns the line of application code that most often waits for the operation with this name. If no sample shows
-     * such a line, returns the line for any operation of this kind, or null if there is none. Samples contain the phase
-     * but not the operation's name, so this method uses the samples of all calls that ran the operation.
-     * An operation that is known only from samples has its own samples.
+     * Returns the line of application code that most often waits for the operation with the given name. If no sample
+     * shows such a line, returns the line for any operation of this kind, or null if there is none. Samples contain the
+     * phase but not the operation's name, so this method uses the samples of all calls that ran the operation. An
+     * operation that is known only from samples has its own samples.
      */
     @Nullable
     String placeOf(Phase phase, String name) {

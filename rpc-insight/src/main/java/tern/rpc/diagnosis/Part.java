@@ -100,8 +100,8 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this part is a wait for other work, and so only a symptom. Its time is attributed to the work
-         * that the call waited for.
+         * Returns whether this part of a call's time is a wait for other work, and so only a symptom. Its time is
+         * attributed to the work that the call waited for.
          */
         boolean isPassedOn() {
             return passedOn;

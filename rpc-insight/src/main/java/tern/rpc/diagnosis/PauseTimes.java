@@ -10,7 +10,7 @@ interface PauseTimes {
     PauseTimes NONE = (from, to) -> new Times();
 
     /**
-     * Returns the pauses within this period, divided into {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE}
+     * Returns the pauses within the given period, divided into {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE}
      * and {@link Part.Kind#OUTSIDE}.
      *
      * @param fromNanos the beginning of the period, on the clock of {@link System#nanoTime()}
@@ -19,8 +19,8 @@ interface PauseTimes {
     Times between(long fromNanos, long toNanos);
 
     /**
-     * Returns how long the collector ran, within this period, in cycles that began because threads waited for memory.
-     * This is an upper bound on the time that a thread waited.
+     * Returns how long the collector ran, within the given period, in cycles that began because threads waited for
+     * memory. This is an upper bound on the time that a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;

@@ -21,7 +21,9 @@ final class PeerKinds {
         this.pools = pools;
     }
 
-    /** Returns the kind of peer to which operations of this phase go; null if the phase does not involve a peer. */
+    /**
+     * Returns the kind of peer to which operations of the given phase go; null if the phase does not involve a peer.
+     */
     static @Nullable Kind of(@Nullable Phase phase) {
         return phase == null
                 ? null
@@ -62,7 +64,7 @@ final class PeerKinds {
         return null;
     }
 
-    /** Returns whether the application has several pools of the kind that this part waits for. */
+    /** Returns whether the application has several pools of the kind that the given wait is for. */
     boolean isOneOfSeveral(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
         return verdict != null
@@ -74,8 +76,9 @@ final class PeerKinds {
     }
 
     /**
-     * Returns whether the name of these threads begins with the name of another pool of the same kind. Returns false if
-     * their name begins with no pool's name, because HikariCP names the threads of an unnamed pool after a number.
+     * Returns whether the name of the given threads begins with the name of another pool of the same kind. Returns
+     * false if their name begins with no pool's name, because HikariCP names the threads of an unnamed pool after a
+     * number.
      */
     boolean areOfAnotherPool(String threads, Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);
@@ -90,7 +93,7 @@ final class PeerKinds {
                         .isPresent();
     }
 
-    /** Returns the kind of peer to which the connections of this pool lead; null if it is unknown. */
+    /** Returns the kind of peer to which the connections of the given pool lead; null if it is unknown. */
     @Nullable
     Kind ofPool(Part wait) {
         PoolVerdict verdict = PoolVerdict.find(pools, wait);

@@ -204,7 +204,7 @@ record PoolVerdict(
         }
     }
 
-    /** Returns the holders that do not serve a call but still use their connections. */
+    /** Returns the users of connections that do not serve a call but still use their connections. */
     private static List<Holder> outside(PoolLook pool) {
         return pool.holders().stream()
                 .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
@@ -298,7 +298,7 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
-    /** Returns the reason why calls waited for the pool of this wait; null if the pool is unknown. */
+    /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
