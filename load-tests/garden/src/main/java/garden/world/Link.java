@@ -33,12 +33,15 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Sets the normal delay of each part of a request, in milliseconds. It applies even without a fault. */
+    /**
+     * Sets the normal delay of each piece of request data that the link forwards, in milliseconds. The delay applies
+     * even without a fault.
+     */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** Sets the delay that a fault adds to each part of a request, in milliseconds. */
+    /** Sets the delay that a fault adds to each piece of request data that the link forwards, in milliseconds. */
     public void requestDelay(int millis) {
         requestDelay = millis;
     }
@@ -126,7 +129,8 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // One side has closed its connection. The connection to the other side is closed as well.
+            // The client or the server has closed its connection. The link then closes its connection to the other side
+            // as well.
         } finally {
             open.remove(from);
             open.remove(to);
