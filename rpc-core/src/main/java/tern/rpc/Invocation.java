@@ -95,7 +95,7 @@ public final class Invocation {
     }
 
     /**
-     * Returns a copy with other arguments.
+     * Returns a copy of this invocation with other arguments, one for each parameter of the Java method.
      *
      * @throws IllegalArgumentException if the number of arguments differs from the number of the Java method's
      *     parameters

@@ -67,7 +67,7 @@ final class Fallback {
                 () -> method.getDeclaringClass().getSimpleName() + "." + method.getName() + " is answered by "
                         + target.getClass().getName(),
                 failure);
-        method.trySetAccessible(); // Reflection may otherwise not call a method of an interface that is not public.
+        method.trySetAccessible(); // Makes the method callable even if its interface is not public.
         try {
             return method.invoke(target, arguments);
         } catch (InvocationTargetException e) {

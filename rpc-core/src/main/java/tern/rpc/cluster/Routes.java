@@ -89,7 +89,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, false);
     }
 
-    /** Calls the action for each group, including the groups of single methods. */
+    /** Calls the action for each group of providers, including the groups of single methods. */
     void forEachGroup(Consumer<Group> action) {
         byTag.values().forEach(action);
         Group alone = untagged;

@@ -118,7 +118,7 @@ final class LatePublication implements Publication {
         Registration found;
         try {
             found = registration.get();
-        } catch (RuntimeException e) { // For example, there is currently no route to the registry.
+        } catch (RuntimeException e) { // The address is unknown, for example without a route to the registry.
             LOG.debug("The address to publish at {} is not known", registry.url(), e);
             return;
         }
@@ -136,7 +136,7 @@ final class LatePublication implements Publication {
             }
             try {
                 next = registry.publish(found);
-            } catch (RuntimeException e) { // For example, the registry refuses the new address.
+            } catch (RuntimeException e) { // Publishing has failed: the registry may refuse the new address.
                 refused(found, e);
                 return;
             }

@@ -68,7 +68,7 @@ public final class OutputBuffer {
         tenant = caller;
     }
 
-    /** Returns the permit, and keeps the content. */
+    /** Gives the permit back, and keeps the buffer's content. */
     public void endTurn() {
         inTurns = null;
         tenant = LargeWork.OWN_CALLS; // the buffer is reused, and must not keep a reference to the caller

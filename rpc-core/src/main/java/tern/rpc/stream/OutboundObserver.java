@@ -50,7 +50,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // for example, a getter of the sent value has thrown an exception
+        } catch (Throwable e) { // Sending has failed, for example because a getter of the value has thrown.
             ended = true;
             sink.abort(e);
             throw e;

@@ -115,13 +115,13 @@ final class ClusterModel {
 
     /** The calls in one run, without the copies that are sent as probes. */
     static final class Counts {
-        int calls; // The calls during the fault.
+        int calls; // The number of calls during the fault.
         int failed;
         int bad; // The calls to faulty providers during the fault, excluding the first second.
         int badSecond; // The calls to all providers during the fault, excluding the first second.
-        int atLast; // The calls in the last second of the run, which begins 5 s after the end of the fault.
+        int atLast; // The number of calls in the last second of the run, 5 s after the end of the fault.
         int atLastOfBad;
-        int inFifth; // The calls in the fifth second after the end of the fault.
+        int inFifth; // The number of calls in the fifth second after the end of the fault.
         int inFifthOfBad;
         long ejections;
         final Map<String, int[]> byMethod = new HashMap<>(); // The calls of a method to each provider during the fault.

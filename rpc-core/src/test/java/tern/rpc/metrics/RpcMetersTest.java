@@ -42,7 +42,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Represents another package that contains an interface with the same simple name. */
+    /** Represents another package that also contains an interface {@code OrderService}. */
     interface Depot {
         interface OrderService {
             String order(String name);
