@@ -41,13 +41,14 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // All fields below cache results. The value 0 means that the result has not been computed.
-                            // The next four fields exist in JDK 17.
+                            // The remaining fields of BigInteger cache results. The value 0 means that the result has
+                            // not been computed. JDK 17 has the fields from bitCountPlusOne to
+                            // firstNonzeroIntNumPlusTwo.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,
                             "firstNonzeroIntNumPlusTwo", value -> 0,
-                            // The next two fields exist in JDK 25.
+                            // JDK 25 has the fields magBitLengthPlusOne and numberOfTrailingZeroIntsPlusTwo.
                             "magBitLengthPlusOne", value -> 0,
                             "numberOfTrailingZeroIntsPlusTwo", value -> 0)));
 

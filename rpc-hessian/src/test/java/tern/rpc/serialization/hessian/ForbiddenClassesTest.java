@@ -35,7 +35,7 @@ public class ForbiddenClassesTest {
         int a;
     }
 
-    /** A class that is in the same package but is not declared by the interface. */
+    /** A class in the package of the service interface that the interface does not declare. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;

@@ -51,7 +51,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class of the same package whose {@code readResolve} returns an object of an unexpected class. */
+    /** A class in the service's package whose {@code readResolve} returns an object of an unexpected class. */
     static final class Liar implements Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -60,7 +60,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class of the same package that does not replace itself. */
+    /** A class in the service's package that does not replace itself during serialization. */
     static final class Neighbour implements Serializable {
         private static final long serialVersionUID = 1L;
     }
