@@ -167,7 +167,10 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
-    /** Also measures the step to the next row. A driver that reads rows in batches waits here for the next batch. */
+    /**
+     * Measures the step to the next row of a result. A driver that reads rows in batches waits for the next batch
+     * during this step.
+     */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();
