@@ -187,7 +187,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line of application code that most often called one of these methods, or null if none of them was
+     * Returns the line of application code that most often called one of the given methods, or null if none of them was
      * called.
      */
     @Nullable

@@ -292,8 +292,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the time limit that ended a remote call, and the place where it is set; null if the call did not fail for
-     * this reason.
+     * Returns the time limit that ended a remote call, and the place where it is set; null if no time limit ended a
+     * remote call.
      */
     static @Nullable String limit(EndedCall call) {
         Throwable failure = call.failure();

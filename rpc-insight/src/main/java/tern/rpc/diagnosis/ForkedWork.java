@@ -25,7 +25,7 @@ final class ForkedWork {
     /** From this version of Java on, futures always use the common pool. */
     private static final int ALWAYS_COMMON = 25;
 
-    /** The kinds of activities and waits that the work on one item may consist of. */
+    /** The kinds of activities and waits that the work on one item of a parallel stream may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
@@ -42,8 +42,8 @@ final class ForkedWork {
     }
 
     /**
-     * Attributes the work of calls to the common pool if they run items themselves while tasks of other code block the
-     * pool.
+     * Attributes the work of calls to the common pool if the calls run items of their parallel streams themselves,
+     * while tasks of other code block the pool.
      */
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
@@ -106,8 +106,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items themselves while the pool's tasks run other code. If the tasks run the
-     * same code, the items themselves are slow.
+     * Returns whether most late calls run items of their parallel streams themselves while the pool's tasks run other
+     * code. If the tasks run the same code, the work on the items is slow.
      */
     private boolean callsRunItems(TaskSamples tasks) {
         int sampled = 0;

@@ -95,7 +95,7 @@ final class Operations {
     record Sum(double count, double eachNanos) {}
 
     /**
-     * Returns the operations with this name.
+     * Returns the operations with the given name.
      *
      * @param name the operation's name; empty for all operations of the phase
      */
@@ -159,8 +159,8 @@ final class Operations {
     }
 
     /**
-     * Returns the operations with this name. If no operation with this name was recorded, returns all operations of
-     * this kind. The figures of an operation that is known only from samples are unknown, and the result is zero.
+     * Returns the operations with the given name. If no operation with this name was recorded, returns all operations
+     * of the phase. The figures of an operation that is known only from samples are unknown, and the result is zero.
      */
     Sum sum(Phase phase, String name) {
         Sum named = of(phase, name);

@@ -204,7 +204,7 @@ record PoolVerdict(
         }
     }
 
-    /** Returns the users of connections that do not serve a call but still use their connections. */
+    /** Returns the holders of connections whose threads serve no call and still use the connections. */
     private static List<Holder> outside(PoolLook pool) {
         return pool.holders().stream()
                 .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
