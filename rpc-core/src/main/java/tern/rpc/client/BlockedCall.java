@@ -41,7 +41,10 @@ final class BlockedCall extends NestedCall {
         }
     }
 
-    /** Called before an attempt is sent. Fails the attempt if the call is cancelled. */
+    /**
+     * Stores the attempt that is about to be sent, so that a cancellation fails it. Fails the attempt immediately if
+     * the call is already cancelled.
+     */
     void attempts(Endpoint provider, PendingCall next) {
         endpoint = provider;
         attempt = next;

@@ -56,7 +56,8 @@ final class LateFilters {
     }
 
     /**
-     * Called when the filters have returned, and when they have received the answer. A closed client fails its calls
+     * Schedules the check at the deadline, unless it is already scheduled. Called when the filters have returned, and
+     * when they have received the answer. Does nothing if the client is closed, because a closed client fails its calls
      * itself.
      */
     void watch() {

@@ -96,7 +96,10 @@ final class ProviderWait {
         execute(call, () -> afterWait(call, cancelled, next, failed));
     }
 
-    /** Runs the task on the call's executor, or on this thread if the client is closed. The call then fails. */
+    /**
+     * Runs the task on the call's executor, or on the calling thread if the client is closed. In a closed client, the
+     * call then fails.
+     */
     static void execute(Invocation call, Runnable task) {
         try {
             call.executor().execute(task);

@@ -136,7 +136,7 @@ final class FairShares {
     }
 
     /**
-     * Called at the end of a measurement window. A tenant that flooded the server in this window is limited during
+     * Determines the tenant that flooded the server in the measurement window that ends. This tenant is limited during
      * the next window.
      */
     void windowEnds() {

@@ -195,7 +195,10 @@ public final class LargeWork {
         permits.release(1);
     }
 
-    /** Called by a thread with a permit when its incomplete message has reached the given size. */
+    /**
+     * Raises the expected size of a message to the size that an incomplete message has reached. Called by a thread with
+     * a permit.
+     */
     void reached(int bytes) {
         if (bytes > expectedBytes) {
             expectedBytes = bytes;

@@ -148,9 +148,8 @@ abstract class CallPermits {
     // The following methods are called when the worker has finished.
 
     /**
-     * Called when the worker of a stream has finished. The stream returns its permit to the server's limiter now,
-     * because the stream may last for hours and other limits bound its work. For the same reason, it releases the
-     * memory of its request.
+     * Releases the stream's permit from the server's limiter and the memory of its request. Called when the worker of a
+     * stream has finished, because the stream may last for hours and other limits bound its work.
      */
     void streamContinues() {
         leaveServer(false);

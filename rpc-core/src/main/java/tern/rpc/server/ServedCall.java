@@ -208,8 +208,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Called when the worker finishes its work on the call. The call is considered running until it has ended and its
-     * worker has finished.
+     * Records that the worker has finished its work on the call. Releases the call's resources if the call has already
+     * ended, because a call is considered running until both its end and the end of its worker.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;

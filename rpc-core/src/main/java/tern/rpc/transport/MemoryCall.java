@@ -295,7 +295,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Called when the client has ended the call without an answer. */
+    /** Ends the server's half, because the client has ended the call without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         hangUp();

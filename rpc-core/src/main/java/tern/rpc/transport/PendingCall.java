@@ -264,7 +264,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Blocks until the call ends, and decodes the answer on this thread. There is no timeout here, because the
+     * Blocks until the call ends, and decodes the answer on this thread. This method needs no timeout, because the
      * connection fails the call at its deadline.
      *
      * @throws Throwable the exception of the method, or an {@link RpcException}. If the thread is interrupted, the
