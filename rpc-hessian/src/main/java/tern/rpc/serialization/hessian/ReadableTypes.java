@@ -10,7 +10,7 @@ import tern.rpc.serialization.SerializationException;
  */
 interface ReadableTypes {
 
-    /** Returns the {@link Shape} that reads objects of the class at this position. */
+    /** Returns the {@link Shape} that reads objects of the class at the given position. */
     Shape shape(String name, Slot slot);
 
     /**
