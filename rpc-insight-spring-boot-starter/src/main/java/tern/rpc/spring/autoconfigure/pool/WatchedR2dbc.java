@@ -83,7 +83,7 @@ final class WatchedR2dbc {
         });
     }
 
-    /** Returns a proxy for a statement or a batch. Most of their methods return the object itself. */
+    /** Returns a proxy for a statement or a batch. Most methods of statements and batches return the object itself. */
     private Object measured(Object target, @Nullable String name) {
         return proxy(target, (proxy, method, arguments) -> {
             Object result = call(target, method, arguments);

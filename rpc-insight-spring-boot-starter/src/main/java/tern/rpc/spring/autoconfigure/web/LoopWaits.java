@@ -83,7 +83,7 @@ final class LoopWaits {
         }
     }
 
-    /** Records that this thread has worked on a request of this connection without a pause. */
+    /** Records that this thread has worked on a request of the given connection without a pause. */
     void worked(Object connection, long fromNanos, long toNanos) {
         loops.get().worked(connection, fromNanos, toNanos);
     }
@@ -93,7 +93,7 @@ final class LoopWaits {
         loops.get().ended(connection, now);
     }
 
-    /** Returns the estimated wait of a request of this connection that this thread begins to serve now. */
+    /** Returns the estimated wait of a request of the given connection that this thread begins to serve now. */
     long waited(Object connection, long now) {
         return loops.get().waited(connection, now);
     }
