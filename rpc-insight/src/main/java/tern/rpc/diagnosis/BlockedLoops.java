@@ -15,9 +15,9 @@ final class BlockedLoops {
     private BlockedLoops() {}
 
     /**
-     * Returns the event loop that is blocked most often by the calls that spend time on this activity or wait. Returns
-     * null if fewer than half of these calls block an event loop. An operation blocks the loop only if the loop's
-     * thread waits for its result.
+     * Returns the event loop that is blocked most often by the calls that spend time on the given activity or wait.
+     * Returns null if fewer than half of these calls block an event loop. An operation blocks the loop only if the
+     * loop's thread waits for its result.
      */
     static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
         Phase phase = Operations.phase(part.kind());

@@ -277,8 +277,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the application's methods that threads were found in during this activity or wait, and the methods that
-     * called them, for example {@code Stock.take}.
+     * Returns the application's methods that threads were found in during the given activity or wait, and the methods
+     * that called them, for example {@code Stock.take}.
      */
     private Set<String> innermostMethodsOf(Part part) {
         Set<String> methods = new HashSet<>();
@@ -403,8 +403,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line where the calls that likely hold the lock, permit or object were found most often in this
-     * activity; null if unknown.
+     * Returns the source line where the calls that likely hold the lock, permit or object were found most often in the
+     * given activity; null if unknown.
      */
     @Nullable
     StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {

@@ -109,7 +109,7 @@ final class CodeText {
                 facts);
     }
 
-    /** Returns the line of application code that runs this activity of a task, with its caller. */
+    /** Returns the line of application code that runs the given activity of a task, with the line's caller. */
     private static String shown(Part part, TaskSamples tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);

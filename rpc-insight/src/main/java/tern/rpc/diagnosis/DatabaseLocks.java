@@ -34,8 +34,8 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the statements that are slow for the same reason as this statement, including this statement. Returns an
-     * empty set if no other statement is slow for the same reason.
+     * Returns the statements that are slow for the same reason as the given statement, including the given statement.
+     * Returns an empty set if no other statement is slow for the same reason.
      */
     Set<String> slowWith(String statement) {
         if (Statements.isNamedLock(statement)) {
@@ -129,7 +129,7 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns the statements that probably wait for a lock on this statement's table: either all statements of the
+     * Returns the statements that probably wait for a lock on the given statement's table: either all statements of the
      * table, or all of its writing statements. Returns an empty set unless two conditions hold. Several statements must
      * wait, or the holder of the lock must be known. Statements of other tables must take their usual time.
      */
@@ -154,7 +154,7 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns all statements of this statement's data source that write, if all of them are slower and no reading
+     * Returns all statements of the given statement's data source that write, if all of them are slower and no reading
      * statement is slower. Returns an empty set if all of them write to the same table, because they may then wait for
      * a lock.
      */
@@ -192,7 +192,7 @@ final class DatabaseLocks {
         return null;
     }
 
-    /** Returns the statements that run on the same data source as this one. */
+    /** Returns the statements that run on the same data source as the given statement. */
     private Set<String> ofStore(String statement) {
         String store = OperationNames.store(statement);
         return only(each.keySet(), name -> OperationNames.store(name).equals(store));

@@ -65,8 +65,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, they do not if the pool has
-     * only one thread.
+     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, the stages run in other
+     * threads if the pool has only one thread.
      */
     static boolean futuresUseCommonPool() {
         return ForkJoinPool.getCommonPoolParallelism() > 1 || Runtime.version().feature() >= ALWAYS_COMMON;

@@ -71,7 +71,7 @@ final class FrameworkWork {
         };
     }
 
-    /** Returns whether this part of a call's time is the reading of its request or the writing of its answer. */
+    /** Returns whether the given part of a call's time is the reading of its request or the writing of its answer. */
     static boolean isOfBodies(Part part) {
         return part.kind() == Part.Kind.COMPUTING
                 && (part.name().equals(READING) || part.name().equals(WRITING));

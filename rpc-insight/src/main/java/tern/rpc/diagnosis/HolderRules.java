@@ -154,8 +154,9 @@ final class HolderRules {
     }
 
     /**
-     * Returns whether the work takes longer than before. Samples do not show how long this work usually takes. Therefore its time is compared with the usual time that calls
-     * spend outside of operations.
+     * Returns whether the work of the likely holders takes longer than usual. Samples do not show how long this work
+     * usually takes. Therefore the time of the work is compared with the usual time that calls spend outside of
+     * operations.
      */
     private boolean hasGrown(Part wait, Part work) {
         return excess.badByMethod().keySet().stream()

@@ -27,7 +27,10 @@ final class MethodMisses {
     /** The share of failed calls from which a method misses the target. A failure is worse than a late answer. */
     private static final double FAILED_SHARE = 0.03;
 
-    /** The share of late or failed calls must be at least this multiple of the method's usual share. */
+    /**
+     * A method misses the target only if its share of late or failed calls is at least this multiple of its usual
+     * share.
+     */
     private static final double MORE_THAN_USUAL = 3;
 
     private final Usual usual;

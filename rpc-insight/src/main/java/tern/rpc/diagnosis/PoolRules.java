@@ -111,8 +111,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether a call may hold a connection during this activity or wait. A call holds no connection while its
-     * request is being read.
+     * Returns whether a call may hold a connection during the given activity or wait. A call holds no connection while
+     * its request is being read.
      */
     private static boolean mayHold(Part part) {
         return Leaves.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;

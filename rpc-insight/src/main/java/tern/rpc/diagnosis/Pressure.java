@@ -20,7 +20,7 @@ final class Pressure {
     static final String DISK_STALLS = "disk stalls";
     static final String FAULTS = "major faults";
 
-    /** Memory is short if tasks waited for it for at least this share of the time. */
+    /** Memory is short if tasks waited for memory for at least this share of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
     /** If the kernel does not report stalls, memory is short if at least this number of pages is read back per second. */
