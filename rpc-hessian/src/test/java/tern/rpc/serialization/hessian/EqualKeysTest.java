@@ -153,7 +153,8 @@ class EqualKeysTest {
     }
 
     /**
-     * The hash code of these entities is a constant, as is common for entities whose id is assigned by the database.
+     * The entities in the test have a constant hash code, as is common for entities whose id is assigned by the
+     * database.
      */
     @Test
     @SuppressWarnings("unchecked") // The cast is safe, because the test sends a value of this type.
