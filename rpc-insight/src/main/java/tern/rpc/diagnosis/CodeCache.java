@@ -12,7 +12,10 @@ import java.util.Map;
  */
 final class CodeCache {
 
-    /** The memory is considered full if at least this share of it is used. The JVM needs some free memory to compile. */
+    /**
+     * The memory for compiled code is considered full if at least this share of it is used. The JVM needs some free
+     * memory to compile.
+     */
     static final double FULL = 0.97;
 
     private CodeCache() {}

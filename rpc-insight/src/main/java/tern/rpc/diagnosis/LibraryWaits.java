@@ -57,7 +57,7 @@ final class LibraryWaits {
             new Wait("org.springframework.util.ConcurrencyThrottleSupport", "", Kind.LOCK, LIMIT),
             new Wait("io.github.resilience4j.bulkhead.", "Bulkhead", Kind.LOCK, BULKHEAD));
 
-    /** A wait in one of these classes is recognized even if the class calls other library classes. */
+    /** The classes in which a wait is recognized even if the class calls other library classes. */
     private static final List<Wait> ANYWHERE = List.of(
             new Wait("com.hazelcast.cp.internal.datastructures.", "Lock", Kind.LOCK, DISTRIBUTED),
             new Wait("com.hazelcast.cp.internal.datastructures.", "Semaphore", Kind.LOCK, DISTRIBUTED),
