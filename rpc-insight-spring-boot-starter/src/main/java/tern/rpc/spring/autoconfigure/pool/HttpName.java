@@ -18,7 +18,10 @@ final class HttpName {
 
     private HttpName() {}
 
-    /** Returns the name of an exchange with this address. The name contains the default port if the address has none. */
+    /**
+     * Returns the name of an exchange with the given address. The name contains the default port if the address has
+     * none.
+     */
     static String of(String method, URI address) {
         return of(method, host(address), address.getRawPath());
     }
