@@ -21,7 +21,10 @@ final class LimitedCallers {
     /** Fewer calls than usual are served if the difference is larger than this share of the usual number. */
     private static final double SHARE = 0.03;
 
-    /** The difference must also exceed this number of standard deviations, assuming that calls arrive at random. */
+    /**
+     * Fewer calls than usual are served only if the difference also exceeds this number of standard deviations,
+     * assuming that calls arrive at random.
+     */
     private static final double DEVIATIONS = 2;
 
     /**
@@ -63,7 +66,7 @@ final class LimitedCallers {
         return fewer > SHARE * usual + DEVIATIONS * Math.sqrt(usual);
     }
 
-    /** Returns the refusals by reason, without the answers with status 429 that do not count. */
+    /** Returns the refusals by reason, without the answers with status 429 that do not count as bad calls. */
     Map<String, Long> counted(Map<String, Long> refused) {
         Map<String, Long> counted = new HashMap<>(refused);
         counted.computeIfPresent(TOO_MANY, (reason, count) -> count - ignored);
