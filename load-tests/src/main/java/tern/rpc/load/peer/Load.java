@@ -50,7 +50,7 @@ final class Load {
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
     /**
-     * Starts the callers, and blocks until all of them have ended.
+     * Starts the callers, and blocks until all of them have made their last calls.
      *
      * @param calls creates the calls of the caller with the given index
      */
