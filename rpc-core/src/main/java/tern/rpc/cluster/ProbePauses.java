@@ -76,14 +76,14 @@ final class ProbePauses {
         return unanswered.get() > 0;
     }
 
-    /** Records that a copy was answered as fast as usual, and shortens the pause. */
+    /** Records that a copy or a call was answered about as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             nextNanos = now + GOOD_NANOS;
         }
     }
 
-    /** Records that the answer to a copy took longer than usual, and starts a pause. */
+    /** Records that the answer to a copy or a call took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         pause(Math.max(SLOW_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }

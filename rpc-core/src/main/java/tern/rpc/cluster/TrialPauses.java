@@ -75,7 +75,7 @@ final class TrialPauses {
         nextNanos = now + FAILED_NANOS;
     }
 
-    /** Records that a trial was answered as fast as usual, and shortens the pause. */
+    /** Records that a trial or another call was answered about as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             likelyGood = true;
@@ -83,7 +83,7 @@ final class TrialPauses {
         }
     }
 
-    /** Records that the answer to a trial took longer than usual, and starts a pause. */
+    /** Records that the answer to a trial or another call took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         likelyGood = false;
         pause(Math.max(USUAL_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
