@@ -3,7 +3,7 @@ package shop;
 import java.io.PrintStream;
 import java.util.concurrent.locks.Lock;
 
-/** Application code that does not release a lock, or that prints. */
+/** Application code that does not release a lock, or that prints text. */
 public final class Invoices {
 
     private final Lock lock;
@@ -12,7 +12,7 @@ public final class Invoices {
         this.lock = lock;
     }
 
-    /** Throws an exception while the lock is held. */
+    /** Takes the lock and does not release it. */
     public void fail() {
         lock.lock();
     }

@@ -6,7 +6,7 @@ import java.util.List;
 interface ProcessWatch extends PauseTimes {
 
     /**
-     * Returns the values measured since the previous call to this method. Only one thread calls it.
+     * Returns the values measured since the previous call to this method. Only one thread calls this method.
      *
      * @param withThreads whether to find the threads that use the most processor time or memory
      */
@@ -14,13 +14,13 @@ interface ProcessWatch extends PauseTimes {
 
     /**
      * Returns the garbage collector's share of the time while the heap is exhausted, and 0 otherwise. Reads only
-     * counters. Only one thread calls this.
+     * counters. Only one thread calls this method.
      */
     default double exhausted(long now) {
         return 0;
     }
 
-    /** Returns the pauses of the whole process that ended within this period. */
+    /** Returns the pauses of the whole process that ended between the two given times. */
     default List<HiccupMeter.Stop> pauses(long fromNanos, long toNanos) {
         return List.of();
     }

@@ -30,7 +30,10 @@ final class QuickExecutions {
                         + " ms: a number for a text column, for example, prevents the use of an index";
     }
 
-    /** Returns the mean time of executions in calls that met the target since the first late call; -1 if too few. */
+    /**
+     * Returns the mean time of a statement's executions in calls that met the target and ended after the first late
+     * call. Returns -1 if there are too few such executions.
+     */
     private static double meanNanos(Evidence evidence, String statement) {
         long first =
                 evidence.bad().stream().mapToLong(EndedCall::endedNanos).min().orElse(Long.MAX_VALUE);

@@ -40,7 +40,10 @@ final class Redirects {
         }
     }
 
-    /** Returns the exchange that calls usually make without a redirect; the longest one if there is none. */
+    /**
+     * Returns the longest redirected exchange that calls usually make without a redirect. If there is none, returns the
+     * longest redirected exchange.
+     */
     private Part first(Times redirected) {
         return redirected.longestFirst().stream()
                 .filter(part -> operations.usualNamed(Phase.HTTP, OperationNames.withoutStatus(part.name())) >= 0)
@@ -49,8 +52,8 @@ final class Redirects {
     }
 
     /**
-     * Returns the exchange with the final address: calls with redirects make it without a redirect, and do not usually
-     * make it. Returns null if it is unknown.
+     * Returns the exchange with the final address of the redirects. Redirected calls make this exchange, but usual
+     * calls do not. Returns null if this exchange is unknown.
      */
     @Nullable
     String finalExchange() {

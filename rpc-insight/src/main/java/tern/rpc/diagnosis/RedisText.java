@@ -22,7 +22,10 @@ final class RedisText {
      */
     private static final double LOOPS = 0.25;
 
-    /** From this number of commands in a call, the number is the cause, even if it also occupies the event loops. */
+    /**
+     * If a call runs at least this many commands, their number is the cause, even if the commands also occupy the event
+     * loops.
+     */
     private static final double TOO_MANY = 100;
 
     /**

@@ -49,8 +49,8 @@ final class RejectedTasks {
     }
 
     /**
-     * Returns the part that represents the rejection of a task. Its name contains the place and, if the exception names
-     * it, the executor.
+     * Returns the part that represents the rejection of a task. The part's name contains the code that submitted the
+     * task and, if the exception names it, the executor.
      *
      * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
      */
@@ -67,7 +67,7 @@ final class RejectedTasks {
         return new Part(Part.Kind.EXECUTOR, executor + place);
     }
 
-    /** Describes the executor of this part. */
+    /** Describes the executor that rejected the tasks of this part. */
     Rejection of(Part part) {
         int at = part.name().indexOf(IN);
         String place = at < 0 ? "" : part.name().substring(at);
@@ -102,7 +102,10 @@ final class RejectedTasks {
                 facts);
     }
 
-    /** Returns the executor that this part names, or the one that rejected the most tasks; null if neither exists. */
+    /**
+     * Returns the executor that this part names. Otherwise returns the executor that rejected the most tasks; null if
+     * no executor rejected tasks.
+     */
     static @Nullable PoolVerdict executorOf(Part part, Map<String, PoolVerdict> pools) {
         int at = part.name().indexOf(IN);
         PoolVerdict named = pools.get(at < 0 ? part.name() : part.name().substring(0, at));

@@ -328,8 +328,8 @@ final class RemoteText {
         long failed = excess.accounts.stream()
                 .filter(counted -> FailedProviders.isOf(part, FailurePart.of(counted.call())))
                 .count();
-        // The number is 0 if a circuit breaker refuses all calls. The failures that opened the circuit breaker are then
-        // older.
+        // The number of failed calls is 0 if a circuit breaker refuses all calls. The failures that opened the circuit
+        // breaker are then older than the recorded calls.
         return failed == 0
                 ? List.of()
                 : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");

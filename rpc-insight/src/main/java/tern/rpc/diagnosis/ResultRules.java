@@ -115,8 +115,8 @@ final class ResultRules {
 
     /**
      * Returns the only executor that is full and has many more waiting tasks than usual, if the code waits for a task
-     * or a future. Returns null if there is no such executor. The tasks that the calls wait for have not started on
-     * such an executor, so no stack shows them.
+     * or a future. Returns null if there is no such executor. On such an executor, the tasks that the calls wait for
+     * have not started, so no stack shows these tasks.
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;

@@ -114,7 +114,7 @@ record Sample(
         return phase == Phase.OWN;
     }
 
-    /** Returns whether the activity is work or a wait of this process. */
+    /** Returns whether the activity is work of this process or a wait within it, and not an operation of a peer. */
     boolean isOwnWork() {
         return isOwn() || isApart;
     }

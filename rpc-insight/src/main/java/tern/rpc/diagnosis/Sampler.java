@@ -45,10 +45,10 @@ final class Sampler {
         private long lastNanos;
         // whether the call's thread ran a task that a full executor had rejected
         boolean ranRejectedTask;
-        int sleepingPairs; // the number of pairs of successive samples that found the thread sleeping at one place
-        long sleeps; // the number of sleeps between the two samples of these pairs, in total
+        int sleepingPairs; // the number of pairs of successive samples that found the thread asleep in the same code
+        long sleeps; // the number of sleeps between successive samples that found the thread asleep in the same code
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
-        private long waitsBefore; // how often the thread had waited until the last sample
+        private long waitsBefore; // the thread's number of waits up to the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
 
         @Nullable
@@ -58,15 +58,16 @@ final class Sampler {
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
         int looks; // the number of samples that found a thread of the call
-        int loopLooks; // the number of these samples in which the thread was an event loop
-        int sqlLooks; // the number of samples during statements
-        int rowLooks; // the number of these samples in which the thread waited for the next rows
-        int httpLooks; // the number of samples during HTTP exchanges
-        int httpWaits; // the number of these samples in which the thread waited for a connection
-        int httpCommonPool; // the number of these samples in which a thread of the common pool must pass on the answer
-        int httpConnects; // the number of these samples in which the thread opened a connection
-        long longestConnect; // the longest period in which every sample found the thread opening a connection
-        private long connectsSince; // the time of the first of these samples; 0 while the thread opens no connection
+        int loopLooks; // the number of samples in which the call's thread was an event loop
+        int sqlLooks; // the number of samples taken while a statement ran
+        int rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
+        int httpLooks; // the number of samples taken during an HTTP exchange
+        int httpWaits; // the number of samples in which the thread waited for an HTTP connection
+        int httpCommonPool; // the number of samples in which a thread of the common pool had to pass on an HTTP answer
+        int httpConnects; // the number of samples in which the thread opened an HTTP connection
+        long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
+        // since when all samples have found the thread opening a connection; 0 if the last sample did not
+        private long connectsSince;
 
         Samples(String method) {
             this.method = method;
@@ -86,7 +87,7 @@ final class Sampler {
             lastNanos = sample.atNanos();
         }
 
-        /** Counts a sample that is not kept. */
+        /** Counts a sample of another thread that works for the call. The sample itself is not added to the list. */
         void addOther(long now) {
             otherLooks++;
             lastNanos = now;

@@ -67,7 +67,7 @@ final class Shares {
         Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
         if (sample.isApart()) {
             of.add(sample.part(), 1);
-        } else if (sample.part().kind() == Kind.RUN_QUEUE) { // a virtual thread, whose delay is unknown
+        } else if (sample.part().kind() == Kind.RUN_QUEUE) { // the delay of a virtual thread is not measured
             of.add(sample.part(), 1);
         } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
             double passed = sample.atNanos() - before.atNanos();

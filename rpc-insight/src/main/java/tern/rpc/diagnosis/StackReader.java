@@ -84,7 +84,7 @@ final class StackReader {
         if (waitsForCarrier(thread)) {
             return Part.of(Kind.RUN_QUEUE);
         }
-        if (isResolver(thread)) { // checked before locks, because lookups of the same name share a lock
+        if (isResolver(thread)) { // Lookups are checked before locks, because lookups of the same name share a lock.
             return new Part(Kind.RESOLVER, at);
         }
         Part work = LibraryWork.of(thread, at);
@@ -224,7 +224,7 @@ final class StackReader {
             String type = frame.getClassName();
             awaitsFuture |= type.equals("java.util.concurrent.CompletableFuture");
             if (type.startsWith("jdk.internal.net.http.")) {
-                return false; // HttpClient.send, whose future a thread of the client completes
+                return false; // HttpClient.send waits for a future that a thread of the client completes.
             }
             if (type.endsWith(".JdkClientHttpRequest")) {
                 return awaitsFuture;

@@ -52,7 +52,10 @@ final class StoreText {
         this.pools = pools;
     }
 
-    /** Returns the name of the operation, or of the operations that take the most time; {@code otherwise} if unknown. */
+    /**
+     * Returns the name of the part's operation. If the part has no name, returns the names of the operations of its
+     * kind that take the most time; {@code otherwise} if unknown.
+     */
     String name(Part part, String otherwise) {
         if (!part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS)) {
             return part.name();

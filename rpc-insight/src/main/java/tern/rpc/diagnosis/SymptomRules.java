@@ -16,7 +16,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class SymptomRules {
 
-    /** At least this many late calls must run rejected tasks. */
+    /** Rejected tasks are considered a cause only if at least this many late calls run them. */
     private static final int MIN_REJECTED = 3;
 
     /** The kinds of activities and waits that the work of a task may consist of. */
@@ -280,7 +280,8 @@ final class SymptomRules {
             return false;
         }
         if (!isServerSlower(kind, longest)) {
-            return true; // the other operations are as fast as usual
+            // The other operations are as fast as usual, so none of their time is attributed to this operation.
+            return true;
         }
         for (Part part : leaves.longestFirst()) {
             if (part.kind() == kind && !part.equals(longest) && !isOfOtherServer(part, longest)) {

@@ -92,8 +92,8 @@ final class TaskRules {
     }
 
     /**
-     * Returns whether the reason of the wait for this pool is known. If not, the pool is only where calls wait, and not
-     * a cause.
+     * Returns whether this pool is not an executor and the reason for the wait for this pool is known. Only such a pool
+     * is a cause of full executors.
      */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;
@@ -113,7 +113,10 @@ final class TaskRules {
                 .anyMatch(part -> tasks.runs(excess.samples.lineOf(part)));
     }
 
-    /** Returns the name of the operation in the calls' ledgers. The stack of a task does not show it. */
+    /**
+     * Returns the name of the longest slow operation of the same kind in the calls' ledgers, because the stack of a
+     * task does not show the name of its operation. Returns the part's own name if there is none.
+     */
     private String nameOf(Part sampled) {
         List<Part> known = leaves.only(part -> part.kind() == sampled.kind()
                         && !part.name().isEmpty()

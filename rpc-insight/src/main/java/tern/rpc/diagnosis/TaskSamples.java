@@ -20,8 +20,8 @@ final class TaskSamples {
     /** An executor is considered full if at least this share of its threads runs tasks. */
     private static final double FULL = 0.9;
 
-    final Times parts = new Times(); // the activities of the tasks, weighted by samples for each activity of the tasks,
-    // the application's innermost stack frame
+    final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples
+    // for each activity of the tasks, the application's innermost stack frame
     final Map<Part, StackTraceElement> lines = new HashMap<>();
     // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
     final Map<Part, StackTraceElement> callers = new HashMap<>();
@@ -39,8 +39,8 @@ final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The ids of the threads that were sampled since the last halving of the samples. The next field contains the
-    // ids from the interval before.
+    // The ids of the threads that were sampled since the last halving of the samples. The field earlierThreads
+    // contains the ids from the interval before the last halving.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

@@ -181,7 +181,7 @@ final class TaskWatch {
                 onlyBusy = connected && 2 * executor.busy >= executor.looks ? entry.getKey() : null;
             }
         }
-        // A single sample of a thread in this class is not sufficient evidence.
+        // A single sample of a thread in the waiting class is not sufficient evidence, so a minimum number is required.
         return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, TaskSamples.MIN_BUSY);
     }
 
@@ -246,7 +246,9 @@ final class TaskWatch {
         return best;
     }
 
-    /** Returns the activity that these threads were found in most often at their line; null if unknown. */
+    /**
+     * Returns the most frequent kind of activity of the holder's threads at the holder's line of code; null if unknown.
+     */
     Part.@Nullable Kind workAt(Holder holder) {
         TaskSamples group = executor(holder.threads());
         return group == null
@@ -287,7 +289,7 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor whose tasks were most often sampled in this part. If there is none, returns the
-     * name of such threads outside of executors, or null.
+     * name of the threads outside of executors that were most often sampled in it, or null.
      */
     @Nullable
     String executorIn(Part part) {

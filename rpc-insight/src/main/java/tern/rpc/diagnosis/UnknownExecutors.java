@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class UnknownExecutors {
 
-    /** The name prefix of the time that calls wait for a thread of one of these executors. */
+    /** The name prefix of a part that stands for the wait for a thread of an executor without a snapshot. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */

@@ -71,7 +71,7 @@ final class UnknownPoolText {
 
     /**
      * Returns whether the ledgers of calls contain waits of this phase under the part's name. Waits that have not ended
-     * count, too.
+     * are included.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

@@ -25,7 +25,10 @@ final class Usual {
     /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
     private static final int QUICK_SECONDS = 60;
 
-    /** Like {@link #WEIGHT}, after several minutes. */
+    /**
+     * The minimum weight of the calls of the latest second. The weight falls from {@link #WEIGHT} to this minimum
+     * within about five minutes.
+     */
     private static final double LEAST_WEIGHT = 1.0 / 300;
 
     /**
@@ -37,7 +40,10 @@ final class Usual {
     /** A late call is considered usual if it takes no more than this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** Like {@link #SLOWER}, for the longest of the usual calls. The times of long polls, for example, vary much. */
+    /**
+     * A late call is also considered usual if it takes no more than this multiple of the longest usual time. This rule
+     * is needed because the times of some calls vary much, for example of long polls.
+     */
     private static final double LONGEST = 1.1;
 
     /**
@@ -53,8 +59,8 @@ final class Usual {
     private static final int MIN_SECONDS = 10;
 
     /**
-     * Like {@link #MIN_SECONDS}, for methods whose calls are usually late. The number is lower, because such a method
-     * may be called only once in ten seconds.
+     * The number of seconds that replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is
+     * lower, because such a method may be called only once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
@@ -137,7 +143,8 @@ final class Usual {
      * calls are used too. The application can meet the target even though these methods are always slow, as long as
      * they are called rarely.
      *
-     * @param counted all calls of the second by method. The lists contain only samples of them
+     * @param counted the numbers of calls in the second, by method; {@code good} and {@code late} contain only a sample
+     *     of these calls
      */
     void learn(Map<String, Sums> counted, List<EndedCall> good, List<EndedCall> late) {
         counted.forEach((name, sums) -> {
@@ -267,7 +274,7 @@ final class Usual {
      */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // an operation that is known only from samples
+            return true; // The name shows that the operation is known only from samples, not from ledgers.
         }
         return switch (part.kind()) {
             case COMPUTING,

@@ -29,7 +29,8 @@ final class VmOperations {
     private static final Pattern OTHER =
             Pattern.compile("(?:Handshake|Rendezvous|G1|Gen|Parallel|Serial|CollectFor|Shenandoah|[ZX][A-Z]).*");
 
-    private final Map<Double, Operation> operations = new ConcurrentHashMap<>(); // by start time in seconds
+    // operations by their start time in seconds
+    private final Map<Double, Operation> operations = new ConcurrentHashMap<>();
 
     /**
      * An operation that stopped all threads.

@@ -33,7 +33,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : UNKNOWN;
     }
 
-    /** Returns the sum of two readings. If one is unknown, returns the other one. */
+    /** Returns the sum of two readings. If one reading is unknown, returns the other reading. */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {
             return other;

@@ -99,7 +99,7 @@ public final class ThreadIds {
 
     private int askKernel() {
         try {
-            // The symbolic link points to PID/task/TID.
+            // The symbolic link /proc/thread-self points to PID/task/TID.
             Path target = Files.readSymbolicLink(proc.resolve("thread-self"));
             return Integer.parseInt(target.getFileName().toString());
         } catch (IOException | RuntimeException e) {

@@ -79,7 +79,7 @@ public final class VirtualStacks {
             try (BufferedReader lines = Files.newBufferedReader(dump)) {
                 return parse(lines);
             }
-        } catch (Throwable e) { // the diagnosis also works without these stacks
+        } catch (Throwable e) { // The diagnosis also works without the stacks of virtual threads.
             LOG.debug("The virtual threads cannot be listed", e);
             return null;
         } finally {

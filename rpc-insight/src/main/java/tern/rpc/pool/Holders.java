@@ -101,7 +101,10 @@ public final class Holders {
             return locking;
         }
 
-        /** The start of the transaction's first statement that may have locked something, like the other times. */
+        /**
+         * The start of the transaction's first statement that may have locked something, on the clock of {@link
+         * System#nanoTime()}.
+         */
         public long lockingNanos() {
             return lockingNanos;
         }

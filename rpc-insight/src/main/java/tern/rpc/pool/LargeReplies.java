@@ -17,10 +17,13 @@ public final class LargeReplies {
 
     private static final int MB = 1 << 20;
 
-    /** The marked sizes in MB. There are only few, because the diagnosis treats each name as a separate operation. */
+    /**
+     * The sizes in MB that a mark can name. There are only few sizes, because the diagnosis treats a command with
+     * another mark as another operation.
+     */
     private static final int[] SIZES = {64, 16, 4, 1};
 
-    /** The marked numbers of elements. */
+    /** The numbers of elements that a mark can name. */
     private static final int[] COUNTS = {1_000_000, 100_000, 10_000};
 
     private static final String ELEMENTS = "elements";
@@ -97,8 +100,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. A reply that grows slowly passes a
-     * mark at some time, without being a different command.
+     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, its
+     * command gets another mark at some time, but remains the same command.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

@@ -6,7 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Recognizes statements that may lock rows or tables until the end of their transaction. */
 final class LockingStatements {
 
-    /** The classified texts. An application uses the same texts again and again. */
+    /**
+     * Whether each known statement text may lock something. The results are cached, because an application runs the
+     * same statements again and again.
+     */
     private static final Map<String, Boolean> KNOWN = new ConcurrentHashMap<>();
 
     private static final int MAX_KNOWN = 1_024;

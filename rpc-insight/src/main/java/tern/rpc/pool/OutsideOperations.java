@@ -56,7 +56,7 @@ public final class OutsideOperations {
         }
     }
 
-    /** Returns the executions of an operation; null if there are already too many names. */
+    /** Returns the executions of an operation; null if the operation is new and too many operations are known. */
     private static @Nullable Series series(Phase kind, String name) {
         String key = kind + " " + name;
         Series series = KNOWN.get(key);
@@ -69,7 +69,7 @@ public final class OutsideOperations {
         return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series());
     }
 
-    /** Forgets the operation that ran longest ago, such as a statement of the start. */
+    /** Forgets the operation that ran longest ago, such as a statement that ran only at startup. */
     private static void forgetOldest() {
         long now = System.nanoTime();
         long before = FORGOT.get();
@@ -117,10 +117,10 @@ public final class OutsideOperations {
 
         private static final double WEIGHT = 0.1;
 
-        /** A pause is too long if it is at least this multiple of the usual one. */
+        /** A pause is too long if it is at least this multiple of the usual pause. */
         private static final double LATE = 3;
 
-        /** After this many pauses in succession that seem too long, they are the usual ones. */
+        /** After this many successive pauses that are too long, further long pauses change the usual pause. */
         private static final int MAX_LATE = 20;
 
         /** Two measuring wrappers may report the same execution. */
@@ -137,14 +137,14 @@ public final class OutsideOperations {
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
         // The lock on this object guards the following fields.
-        private boolean begun; // whether the beginnings are recorded, too
+        private boolean begun; // whether the beginnings of executions are recorded, and not only their ends
         private int running;
         private int times;
         private int late;
         private double usualNanos;
         private long lastNanos;
         private long lateNanos; // the last pause that was too long
-        private long lateEndedNanos; // when it ended
+        private long lateEndedNanos; // when the last pause that was too long ended
         private WeakReference<Thread> thread = new WeakReference<>(null);
         private String name = "";
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 
 /**
  * Pool sizes and maximum waits, derived from an application's target rate and latency. By Little's law, the number of
- * connections equals the number of concurrent calls at the target rate: calls per second × time of a call. A pool with
- * more connections than workers is useless, because a call uses one connection at a time.
+ * connections equals the number of concurrent calls at the target rate: calls per second × time of a call. More
+ * connections than workers are useless, because a call uses one connection at a time.
  *
  * @param goal the application's target rate and latency
  * @param workers the maximum number of concurrent calls
@@ -13,8 +13,8 @@ import java.time.Duration;
 public record Sizing(Goal goal, int workers) {
 
     /**
-     * The minimum number of connections, if there are as many workers. A smaller pool saves nothing and makes the first
-     * burst of calls wait.
+     * The minimum number of connections in a pool, unless there are fewer workers. A smaller pool saves nothing and
+     * makes the first burst of calls wait.
      */
     private static final int MIN_CONNECTIONS = 8;
 
@@ -39,17 +39,25 @@ public record Sizing(Goal goal, int workers) {
         return Math.max(connectionsPerHost(), workers);
     }
 
-    /** Returns the maximum wait for a database connection: ten times the latency target, but from 10 ms to 1 s. */
+    /**
+     * Returns the maximum wait for a database connection: ten times the latency target, but at least 10 ms and at most
+     * one second.
+     */
     public Duration jdbcWait() {
         return wait(10, Duration.ofSeconds(1));
     }
 
-    /** Returns the maximum wait for a Redis connection: twice the latency target, but from 10 ms to 200 ms. */
+    /**
+     * Returns the maximum wait for a Redis connection: twice the latency target, but at least 10 ms and at most 200 ms.
+     */
     public Duration redisWait() {
         return wait(2, Duration.ofMillis(200));
     }
 
-    /** Returns the maximum wait for an HTTP connection: ten times the latency target, but from 10 ms to 1 s. */
+    /**
+     * Returns the maximum wait for an HTTP connection: ten times the latency target, but at least 10 ms and at most one
+     * second.
+     */
     public Duration httpWait() {
         return wait(10, Duration.ofSeconds(1));
     }

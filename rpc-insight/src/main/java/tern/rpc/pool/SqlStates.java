@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The states of failed statements. PostgreSQL reports a conflict of transactions under the state that other databases
- * use for deadlocks, and some databases have a state of their own for it. The two need different changes, so a conflict
- * is recognized by its message.
+ * use for deadlocks. Some databases have their own state for such a conflict. Conflicts and deadlocks need different
+ * changes, so a conflict is recognized by its message.
  */
 public final class SqlStates {
 

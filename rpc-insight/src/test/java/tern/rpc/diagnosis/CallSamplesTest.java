@@ -18,7 +18,7 @@ class CallSamplesTest {
         return new Sample(0, phase, part, path, null, null, null, false, null, -1, -1);
     }
 
-    /** Returns the samples of one late call. Half of the samples show a wait for the lock. */
+    /** Returns the samples of one late call. Half of the samples show a wait for {@link #LOCK}. */
     private static CallSamples samples(String otherMethod) {
         CallLedger ledger = new CallLedger(() -> 0);
         Sampler.Samples all = new Sampler.Samples("Desk.me");
@@ -34,7 +34,10 @@ class CallSamplesTest {
         assertThat(samples("touch").ownersIn(LOCK)).isEqualTo(Phase.REDIS);
     }
 
-    /** Returns the samples of one late call: half of them wait in a proxy below a line, half are in another class. */
+    /**
+     * Returns the samples of one late call. A quarter of them wait for {@link #LOCK} in a line of {@code Desk.touch}.
+     * Another quarter waits in a client that a line of the same method called.
+     */
     private static CallSamples belowLine(int waiting, int running) {
         StackTraceElement caller = new StackTraceElement("depot.Desk", "touch", "Desk.java", waiting);
         List<StackTraceElement> below = List.of(
@@ -46,7 +49,7 @@ class CallSamplesTest {
             all.add(new Sample(0, Phase.OWN, LOCK, List.of(caller), null, null, null, false, null, -1, -1));
             Part result = new Part(Part.Kind.RESULT, "Client.get");
             all.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));
-            // An earlier statement of the same method, which runs without the lock.
+            // The same method runs a statement earlier, without the lock.
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
         }
@@ -109,7 +112,10 @@ class CallSamplesTest {
         assertThat(isRepeated("sleep", "sleep", "find", "find")).isFalse();
     }
 
-    /** Returns the text of a line in a helper that these classes called, innermost first. */
+    /**
+     * Returns the text that names the application's line for a part. The stack consists of frames of these classes,
+     * innermost first.
+     */
     private static String shownInHelper(String... classes) {
         Part asks = new Part(Part.Kind.SOCKET, "LineClient.Line.ask");
         List<StackTraceElement> path = Stream.of(classes)

@@ -11,7 +11,7 @@ class ChildProcessesTest {
         Process program = new ProcessBuilder("cat").start(); // waits for input
         try {
             while (!"cat".equals(ChildProcesses.youngest())) {
-                Thread.onSpinWait(); // the child does not run the program immediately
+                Thread.onSpinWait(); // A new child process does not run its program immediately.
             }
         } finally {
             program.destroyForcibly().waitFor();

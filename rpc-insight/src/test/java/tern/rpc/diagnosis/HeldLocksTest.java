@@ -139,7 +139,8 @@ class HeldLocksTest {
         Thread holder = new Thread(() -> new Invoices(lock).fail(), "holder");
         holder.start();
         holder.join();
-        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter"); // waits until the JVM exits
+        // This thread waits until the JVM exits.
+        Thread waiter = new Thread(() -> new Invoices(lock).number(), "waiter");
         waiter.setDaemon(true);
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING) {

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests which transaction holds the lock for which a statement waits. */
+/** Tests which transaction the diagnosis names as the holder of the lock that a statement waits for. */
 class HeldRowsTest {
 
     private static final String LOCK = "select id from stock where id <= ? for update";

@@ -17,8 +17,8 @@ import shop.Stock;
 import tern.rpc.Phase;
 
 /**
- * Tests calls that wait for locks, permits or pooled objects. Other calls hold them, but the JVM does not report which
- * ones.
+ * Tests calls that wait for locks, permits or pooled objects. Other calls hold these locks, permits or objects, but the
+ * JVM does not report which calls.
  */
 class LikelyHoldersTest {
 

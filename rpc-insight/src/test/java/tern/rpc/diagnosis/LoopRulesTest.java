@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 
-/** Tests answers that wait for a thread that delivers them, because application code occupies it. */
+/** Tests answers that are delivered late, because application code occupies the thread that delivers them. */
 class LoopRulesTest {
 
     private static final int LOOKS = 10;

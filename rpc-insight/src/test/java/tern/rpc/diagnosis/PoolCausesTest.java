@@ -321,7 +321,10 @@ class PoolCausesTest {
         assertThat(first.change().text()).startsWith("why new connections of");
     }
 
-    /** Returns the change for an executor with one of at most {@code most} threads, because its queue has room. */
+    /**
+     * Returns the recommended change for an executor with one thread and a core size of at most {@code most}. The
+     * executor starts no further thread, because its queue has room.
+     */
     private String changeOfCoreSize(int most, double tasksPerSecond) {
         PoolSetting core = new PoolSetting(
                         "core size (setCorePoolSize)", "1", PoolSetting.Source.USER, PoolSetting.Use.MAX)

@@ -89,7 +89,8 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    new long[] {(long) (250 * MILLI), 0, 0}, // the model has no queue that could cause this wait
+                    // No queue in the model could cause this wait for a worker.
+                    new long[] {(long) (250 * MILLI), 0, 0},
                     new int[] {1, 0, 0}));
         }
 

@@ -178,7 +178,7 @@ final class SampledCalls {
     }
 
     /**
-     * Adds calls that wait, and repeat a command of 1 ms in between.
+     * Adds calls that repeat a command of 1 ms, and also wait.
      *
      * @param look reads a sample of the call's thread into the call's samples
      */

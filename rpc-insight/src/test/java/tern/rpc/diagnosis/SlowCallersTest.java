@@ -18,7 +18,10 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** Tests web requests whose callers send the request or read the answer slowly. The stacks were recorded. */
+/**
+ * Tests web requests whose callers send the request or read the answer slowly. The test uses recorded stacks of web
+ * servers.
+ */
 class SlowCallersTest {
 
     private final Shop shop = new Shop().healthy(USUAL);

@@ -59,7 +59,7 @@ public record LatencyReport(
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        // This constructor copies the settings of the histogram but not its counts.
+        // This constructor of Histogram copies the settings of a histogram but not its counts.
         Histogram all = new Histogram(tally.latencies(0));
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {

@@ -70,8 +70,8 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // These features need a separate call, because the first feature in a call determines the kind of
-                // all features in it.
+                // The date and time features need a separate call of disable(), because all features in one call must
+                // be of the same kind.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(DateTimeFeature.ONE_BASED_MONTHS)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)

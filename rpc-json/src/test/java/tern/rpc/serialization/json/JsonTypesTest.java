@@ -95,7 +95,7 @@ class JsonTypesTest {
         }
     }
 
-    /** A class that only its own code can create. */
+    /** A class whose instances can be created only by its own code. */
     static final class Built {
         private final String name;
 
