@@ -201,7 +201,7 @@ class CallsTest {
                 ConfigurableApplicationContext consumer = consumer(provider)) {
             Rates rates = consumer.getBean(Consumer.class).rates;
 
-            assertThat(rates.rate()).isEqualTo(1); // not cached, so the next call reaches the provider
+            assertThat(rates.rate()).isEqualTo(1); // The result is not cached, so the next call reaches the provider.
             assertThat(failureOf(rates)).hasMessageContaining("call 2"); // not retried
             assertThat(rates.rate()).isEqualTo(3);
         }

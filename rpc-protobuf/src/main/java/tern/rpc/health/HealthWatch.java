@@ -45,8 +45,8 @@ final class HealthWatch implements Flow.Subscription {
                 caller.onSubscribe(watch);
                 watch.subscribed = true;
                 if (watch.replaced != null) {
-                    // Another call replaced this call during the subscription. The call ends now, because onError must
-                    // follow onSubscribe.
+                    // Another call replaced this call during the subscription. The replaced call ends only now, because
+                    // onError must follow onSubscribe.
                     watch.changed();
                 }
             } catch (Throwable e) {

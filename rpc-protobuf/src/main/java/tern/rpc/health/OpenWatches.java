@@ -45,8 +45,8 @@ final class OpenWatches {
     /**
      * Adds a call.
      *
-     * @return the call that must end; null if there was room. If this is the given call, it was not added. Otherwise,
-     *     the given call has replaced it
+     * @return the call that must end; null if the limit is not reached. If the returned call is the given call, the
+     *     given call was not added. Otherwise, the given call has replaced the returned call
      */
     @Nullable
     HealthWatch add(HealthWatch added) {
@@ -68,8 +68,9 @@ final class OpenWatches {
 
     /**
      * Chooses the call that must end. An earlier call ends only if its address then still has at least as many calls as
-     * the address of the new call. Within one address, the same rule applies to the connections. If no earlier call
-     * ends, the new call ends.
+     * the address of the new call. Among the connections from one address, an earlier call ends only if its connection
+     * then still has at least as many calls as the connection of the new call. If no earlier call ends, the new call
+     * ends.
      */
     private HealthWatch chooseFor(HealthWatch added) {
         Network own = networks.get(network(added.connection()));
@@ -119,7 +120,7 @@ final class OpenWatches {
 
     /**
      * Returns an object that is equal for all connections from one address. For an IPv6 address, only the first 64 bits
-     * count, because one owner usually controls all addresses with the same prefix.
+     * are compared, because one owner usually controls all addresses with the same prefix.
      */
     private static Object network(Object connection) {
         InetAddress address = connection instanceof InetSocketAddress peer ? peer.getAddress() : null;

@@ -57,7 +57,10 @@ class ProtoNamesTest {
                 new RpcException(new Status(code, text), Executed.MAYBE, new Metadata()));
     }
 
-    /** grpc-java, gRPC for C++, Go, .NET, Node.js and Python send these texts. */
+    /**
+     * Servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send these texts if they do not know the
+     * method.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -24,7 +24,7 @@ final class Relay implements AutoCloseable {
     // The open pairs of connections, client to relay and relay to server. The key is the local port of the relay's
     // connection to the server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // guarded by this, like the field below
+    private ServerSocket listening; // the open port; guarded by this, like the thread that accepts connections
     private Thread accepting;
 
     Relay(int serverPort) {

@@ -139,7 +139,9 @@ class RpcTestTest {
             assertThat(addressedVisitor.desk.greet("Eve")).isEqualTo("Good day, Eve");
         }
 
-        /** The application would not start with a registry, because its module is not on the class path. */
+        /**
+         * The application would not start with a registry, because the module of the registry is not on the class path.
+         */
         @Test
         void applicationUsesNoRegistry(@Autowired ApplicationContext context) {
             assertThat(context.getEnvironment().getProperty("rpc.server.registry"))

@@ -254,7 +254,8 @@ final class CallerConnection implements PendingCall.Carrier {
         if (unread.capacity() > USUAL_BYTES) {
             unread = Unpooled.EMPTY_BUFFER; // the large buffer of a large answer is not kept for later answers
         }
-        current = null; // the field is cleared first, because from here on another call may use the connection
+        // the field "current" is cleared first, because another call may use the connection after the answer
+        current = null;
         if (!call.answer(answer)) {
             owner.answeredLate();
             close("its call was given up");

@@ -194,8 +194,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began before "sweeping" was set to false has not scheduled a sweep, so its deadline needs
-            // this one.
+            // A call that began before "sweeping" was set to false has not scheduled a sweep. This sweep checks its
+            // deadline.
             sweepLater();
         }
     }

@@ -124,7 +124,7 @@ public final class CallsInFlight {
         port.handler().handle(call);
     }
 
-    /** Called when a call has been answered. Any thread may call this. */
+    /** Called when a call has been answered. Any thread may call this method. */
     void answered(NettyServerCall call) {
         switch (call.kind()) {
             case STREAM -> port.tenants().streams().closed(call.share());
@@ -143,7 +143,7 @@ public final class CallsInFlight {
 
     // ---- whether the connection may be closed
 
-    /** Returns whether any complete request has not been answered. Any thread may call this. */
+    /** Returns whether any complete request has not been answered. Any thread may call this method. */
     boolean areAny() {
         return number > 0;
     }
@@ -155,18 +155,21 @@ public final class CallsInFlight {
         return number > watches || unanswered.keepConnection();
     }
 
-    /** Like {@link #keepConnection}, but any thread may call this, and the result may be slightly out of date. */
+    /**
+     * Returns the result of {@link #keepConnection}, which may be slightly out of date. Any thread may call this
+     * method.
+     */
     boolean mayKeepConnection() {
         // "number" counts only complete requests; "unanswered" also contains the incomplete ones
         return number > watches || unanswered.mayKeepConnection();
     }
 
-    /** Returns whether a call has ended. Any thread may call this. */
+    /** Returns whether a call has ended. Any thread may call this method. */
     boolean haveEnded() {
         return unanswered.haveEnded();
     }
 
-    /** Returns the time at which the end of a call was last noticed. Any thread may call this. */
+    /** Returns the time at which the end of a call was last noticed. Any thread may call this method. */
     long quietSinceNanos() {
         return unanswered.quietSinceNanos();
     }

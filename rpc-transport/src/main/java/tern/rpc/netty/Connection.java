@@ -129,9 +129,9 @@ public final class Connection implements PendingCall.Carrier {
             EventLoop loop = loops.group().next();
             eventLoop = loop;
             opening.start(loops, loop);
-            // this starts the deadline checks of calls that were sent before the event loop was set
+            // Calls that were sent before the event loop was set have not started their deadline checks.
             deadlines.sweepLater();
-        } catch (RuntimeException | Error e) { // Memory may be exhausted temporarily.
+        } catch (RuntimeException | Error e) { // An Error is caught too, because memory may be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -269,7 +269,7 @@ public final class Connection implements PendingCall.Carrier {
         return current == State.DRAINING || current == State.CLOSED;
     }
 
-    /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this. */
+    /** Sends a cancellation to the server after a call has ended without an answer. Any thread may call this method. */
     @Override
     public void abandoned(PendingCall call) {
         pending.abandon(call.id());
@@ -387,12 +387,12 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this. */
+    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this method. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
     }
 
-    /** Sends a heartbeat if no earlier heartbeat is unanswered. Any thread may call this. */
+    /** Sends a heartbeat if no earlier heartbeat is unanswered. Any thread may call this method. */
     void pingOnce() {
         keepAlive.pingOnce();
     }
@@ -459,7 +459,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Closes the connection. Only the first invocation has an effect. Calls waiting for an answer fail. Any thread may
-     * call this.
+     * call this method.
      */
     public void close(String reason) {
         onEventLoop(() -> closeNow(reason));
@@ -507,7 +507,7 @@ public final class Connection implements PendingCall.Carrier {
         pending.clear(call -> !call.isAnswerHere(), this::lost);
     }
 
-    /** Closes the connection if it is still open, and ends all of its calls. Any thread may call this. */
+    /** Closes the connection if it is still open, and ends all of its calls. Any thread may call this method. */
     void closeWithCalls(String reason) {
         close(reason);
         onEventLoop(() -> pending.clear(this::lost));

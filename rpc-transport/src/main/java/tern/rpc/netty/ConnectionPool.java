@@ -254,7 +254,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        // The field is never reset, because every replacement becomes ready only after the server has sent bytes on it.
+        // The field "heard" is never reset, because every replacement becomes ready only after the server has sent
+        // bytes on it.
         heard = true;
     }
 

@@ -76,7 +76,7 @@ final class FairReads implements RecvByteBufAllocator {
         private int period = 1;
         private long sinceNanos;
         private int now;
-        private int before; // the number in the previous period
+        private int before; // the number of busy connections in the previous period
 
         BusyConnections(long nanos) {
             sinceNanos = nanos;

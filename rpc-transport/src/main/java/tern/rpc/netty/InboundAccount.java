@@ -77,7 +77,7 @@ public final class InboundAccount {
 
     /**
      * Changes the number of bytes of complete messages. The number grows when messages arrive, and shrinks when they
-     * are decoded or dropped. Any thread may call this.
+     * are decoded or dropped. Any thread may call this method.
      *
      * @param bytes the number of counted bytes; negative for decoded or dropped messages
      */
@@ -190,20 +190,20 @@ public final class InboundAccount {
     /**
      * Returns whether this connection may exceed the budget before the given one. The connection whose address holds
      * fewer bytes is first. Among the connections of one address, the one that has waited longer is first. Any thread
-     * may call this.
+     * may call this method.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
-    /** Returns whether the connection may add bytes. Any thread may call this. */
+    /** Returns whether the connection may add bytes. Any thread may call this method. */
     boolean hasRoom() {
         return part.hasRoom(held());
     }
 
     /**
      * Returns whether the connection has an incomplete message. Only such connections may exceed the budget, one at a
-     * time. Any thread may call this.
+     * time. Any thread may call this method.
      */
     boolean wantsTurn() {
         return incomplete > 0;
@@ -238,7 +238,7 @@ public final class InboundAccount {
     }
 
     /**
-     * Schedules a check of whether this connection may be read. Any thread may call this.
+     * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
      * @param asked the budget that requests the check. It may have chosen this connection as the only one that may
      *     exceed the budget to complete its message
@@ -248,7 +248,7 @@ public final class InboundAccount {
             loop.execute(() -> {
                 look();
                 if (finishing == null || asked != budget) {
-                    asked.finished(this); // if this connection may exceed the budget but need not, another one may
+                    asked.finished(this); // this connection does not need to exceed the budget, so another one may
                 }
             });
         } catch (RejectedExecutionException e) {

@@ -62,12 +62,12 @@ final class KeepAlive {
         asked = false;
     }
 
-    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this. */
+    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this method. */
     boolean isHeardAfter(long nanos) {
         return heardNanos - nanos > 0;
     }
 
-    /** Sends a heartbeat if no earlier heartbeat of this method is unanswered. Any thread may call this. */
+    /** Sends a heartbeat if no earlier heartbeat of this method is unanswered. Any thread may call this method. */
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;

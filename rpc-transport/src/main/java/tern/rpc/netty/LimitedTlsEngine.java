@@ -48,7 +48,8 @@ final class LimitedTlsEngine extends SSLEngine {
     private void handshakeEnds() {
         String version = engine.getSession().getProtocol();
         mayRenegotiate = version.equals("TLSv1.2");
-        // clients of older versions send an empty record before each record with data
+        // Records are not limited before TLS 1.2, because clients then send an empty record before each record with
+        // data.
         limited = mayRenegotiate || version.equals("TLSv1.3");
     }
 

@@ -81,7 +81,9 @@ final class NamedHost {
         return attempts.opened;
     }
 
-    /** Runs on the thread for lookups. */
+    /**
+     * Looks up the host, and reports the addresses or the failure on the event loop. Runs on the thread for lookups.
+     */
     private void look(DnsEndpoints.Lookup lookup) {
         Runnable next;
         try {

@@ -128,7 +128,7 @@ public final class OpenRequestMemory {
 
     /**
      * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
-     * Any thread may call this. Concurrent callers may together exceed the limit.
+     * Any thread may call this method. Concurrent callers may together exceed the limit.
      *
      * @param bytes the number of decompressed bytes
      * @return the reason for a refusal, as text for error messages; null if the memory was reserved
@@ -148,7 +148,7 @@ public final class OpenRequestMemory {
         return null;
     }
 
-    /** Releases memory that {@link #unpacks} reserved. Any thread may call this. */
+    /** Releases memory that {@link #unpacks} reserved. Any thread may call this method. */
     public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);

@@ -34,8 +34,8 @@ final class OpenStreams {
     }
 
     /**
-     * Returns the reason why the tenant may not open a stream, as text for error messages; null if it may. The caller
-     * must call {@link #opened} and {@link #closed} for each stream that it opens.
+     * Returns the reason why the tenant may not open a stream, as text for error messages; null if the tenant may open
+     * a stream. The caller must call {@link #opened} and {@link #closed} for each stream that it opens.
      */
     @Nullable
     String refusal(Share share) {

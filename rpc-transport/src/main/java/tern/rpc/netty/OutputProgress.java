@@ -16,9 +16,9 @@ record OutputProgress(long pendingBytes, int buffer, long takenOfBuffer) {
     /** The state of a socket that has accepted all bytes. */
     static final OutputProgress NOTHING = new OutputProgress(0, 0, 0);
 
-    /** Returns the current state. Must run on the event loop. */
+    /** Returns the current state of the channel's socket. Must run on the event loop. */
     static OutputProgress of(Channel channel) {
-        ChannelOutboundBuffer output = channel.unsafe().outboundBuffer(); // null if the channel is closed
+        ChannelOutboundBuffer output = channel.unsafe().outboundBuffer(); // the buffer is null if the channel is closed
         if (output == null || output.isEmpty()) {
             return NOTHING;
         }

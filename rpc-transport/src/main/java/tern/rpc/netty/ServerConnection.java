@@ -67,8 +67,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
     private long heardNanos = System.nanoTime();
-    private OutputProgress lastOutput = OutputProgress.NOTHING; // at the last check for idle connections
-    private boolean ending; // true if the connection is closed after its queued answers
+    // the state of the socket at the last check for idle connections
+    private OutputProgress lastOutput = OutputProgress.NOTHING;
+    private boolean ending; // true if the connection will be closed when its queued answers have been written
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
 
@@ -128,7 +129,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Called when the caller has been authenticated. This is the case when its call has been admitted, or when its
      * token has been accepted and there are no authorizers. From then on, the limits for unauthenticated callers do not
-     * apply. Any thread may call this, any number of times.
+     * apply. Any thread may call this method, any number of times.
      */
     public void callerIsKnown() {
         if (known) {
@@ -372,7 +373,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Closes the connection so that the server can admit another connection, unless a call has arrived in the meantime.
      * The server first asks the client to stop sending calls, and closes the connection a second later if no call is
-     * running. Any thread may call this.
+     * running. Any thread may call this method.
      *
      * @param stays an action that runs if the connection stays open for a call or is already closed
      */
@@ -414,7 +415,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         protocol = known;
     }
 
-    /** Asks the client to stop sending calls. Any thread may call this. */
+    /** Asks the client to stop sending calls. Any thread may call this method. */
     void goAway() {
         ServerProtocol known = protocol;
         if (known == null) {

@@ -134,8 +134,8 @@ final class SlowReaders {
     }
 
     /**
-     * Called when answers have been queued and the unread answers of all connections exceed
-     * {@link UnsentBudget#manyBytes}. Any thread may call this.
+     * Called when answers have been queued and the unread answers of all connections exceed {@link
+     * UnsentBudget#manyBytes}. Any thread may call this method.
      */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {

@@ -101,18 +101,18 @@ final class UnansweredCalls {
 
     /**
      * Returns whether a call prevents the server from closing the connection to make room for a new connection.
-     * Incomplete requests are included. The result may be a little out of date. Any thread may call this.
+     * Incomplete requests are included. The result may be a little out of date. Any thread may call this method.
      */
     boolean mayKeepConnection() {
         return keep;
     }
 
-    /** Returns whether a call has ended. Any thread may call this. */
+    /** Returns whether a call has ended. Any thread may call this method. */
     boolean haveEnded() {
         return haveEnded;
     }
 
-    /** Returns the time at which the end of a call was last noticed. Any thread may call this. */
+    /** Returns the time at which the end of a call was last noticed. Any thread may call this method. */
     long quietSinceNanos() {
         return quietSinceNanos;
     }
@@ -221,7 +221,8 @@ final class UnansweredCalls {
     }
 
     private static List<Unanswered> stillOpen(List<Unanswered> some) {
-        List<Unanswered> open = new ArrayList<>(some); // a check may be iterating over the old list
+        // A new list replaces the old one, because a check may be iterating over the old list.
+        List<Unanswered> open = new ArrayList<>(some);
         open.removeIf(call -> !call.isOpen());
         return open.isEmpty() ? Collections.emptyList() : open;
     }

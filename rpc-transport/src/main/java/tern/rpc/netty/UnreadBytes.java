@@ -50,7 +50,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Adjusts the number of unread bytes. Any thread may call this, but only the event loop passes negative values.
+     * Adjusts the number of unread bytes. Any thread may call this method, but only the event loop passes negative
+     * values.
      *
      * @param change the number of newly queued bytes, or a negative number for bytes that the client has read
      */
@@ -143,7 +144,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may.
+     * Returns the reason why a stream must not queue a message, as text for error messages; null if the stream may
+     * queue the message.
      *
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes

@@ -150,7 +150,8 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may.
+     * Returns the reason why a stream must not queue a message, as text for error messages; null if the stream may
+     * queue the message.
      *
      * @param ofStream the number of queued bytes of the stream that the client has not read
      * @param message the size of the message, in bytes

@@ -31,7 +31,7 @@ public class WriteQueue implements Runnable {
         // subclasses may override this method
     }
 
-    /** Called when the number of queued bytes has changed. Any thread may call this. */
+    /** Called when the number of queued bytes has changed. Any thread may call this method. */
     void changed(long before, long after) {
         // subclasses may override this method
     }

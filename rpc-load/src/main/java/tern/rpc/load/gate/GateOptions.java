@@ -158,7 +158,7 @@ record GateOptions(
                     return uri;
                 }
             } catch (URISyntaxException e) {
-                // The exception below reports a malformed address in the same way as an unsupported scheme.
+                // A malformed address is reported with the same exception as an unsupported scheme, after this block.
             }
             throw new CannotRunException(
                     "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
@@ -179,7 +179,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // The exception below also reports a number that is out of range.
+                // A malformed number is reported with the same exception as a number out of range, after this block.
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");

@@ -105,7 +105,8 @@ final class KnownFields {
      */
     @Nullable
     Field field(int number, int wireType) {
-        // This first guess is right for most messages, because they number their fields from one without gaps.
+        // Most messages number their fields from one without gaps. In these messages, the index of a field is its
+        // number minus one.
         int place = number - 1;
         if (place < 0 || place >= numbers.length || numbers[place] != number) {
             place = Arrays.binarySearch(numbers, number);

@@ -9,7 +9,7 @@ final class TreeEstimate {
 
     private static final int OBJECT_BYTES = 250; // an empty object of the tree, and the message that it becomes
     private static final int ARRAY_BYTES = 100; // an empty array with room for ten elements
-    private static final int VALUE_BYTES = 100; // a number, stored as text in the tree, and its slot
+    private static final int VALUE_BYTES = 100; // a number, stored as text in the tree, and its slot in an array
     private static final int MEMBER_BYTES = 100; // the name of a member, and its map entry
 
     private TreeEstimate() {}

@@ -239,7 +239,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Measures the exact value for docs/figures/promises.md. */
+    /** Measures the largest cost of all messages, for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

@@ -20,7 +20,9 @@ public final class KnownProcesses {
 
     private static final int MAX_PORTS = 16;
 
-    /** The attributes that a consumer uses, apart from the start time. The others may be long, and are not kept. */
+    /**
+     * The attributes that a consumer uses, apart from the start time. Other attributes may be long, and are not kept.
+     */
     private static final List<String> USED = List.of(
             ProcessEntry.REVISION,
             ProcessEntry.SERVICE_PARAMETERS,
@@ -89,7 +91,7 @@ public final class KnownProcesses {
                 .limit(MAX_PORTS)
                 .toList();
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // The objects that are in use remain referenced by their Known objects.
+            shared.clear(); // The shared objects that are in use stay in memory, because Known objects refer to them.
         }
         Shared made = new Shared(application, entry.revision(), Map.copyOf(attributes), ports);
         Shared known = shared.putIfAbsent(made, made);

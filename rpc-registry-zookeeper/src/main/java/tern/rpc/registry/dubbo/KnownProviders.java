@@ -34,7 +34,8 @@ public final class KnownProviders {
     private final NameHash hash = new NameHash();
     private long[] hashes = {}; // sorted
 
-    // Each provider has the same index as the hash of its name. It is null if its entry was left out.
+    // Each provider has the same index as the hash of its name. The element is null if the provider's entry was left
+    // out.
     private @Nullable Provider[] providers = {};
     private final SortedEntries<Provider> sorted = new SortedEntries<>(Provider.BY_ADDRESS);
 

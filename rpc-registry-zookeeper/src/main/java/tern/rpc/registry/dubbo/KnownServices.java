@@ -25,8 +25,8 @@ public final class KnownServices {
     private long characters;
 
     /**
-     * Returns the compact form of a revision's services. Its revision is the one that was read first with these
-     * services.
+     * Returns the compact form of a revision's services. The result contains the revision that was read first with
+     * these services.
      *
      * @throws IllegalArgumentException if all different services together are too long
      */

@@ -52,7 +52,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     private static String decoded(String name) {
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) { // Its message contains a part of the name, which may be a secret.
+        } catch (IllegalArgumentException e) { // the message of e quotes the name, which may be a secret
             throw new IllegalArgumentException("a name that is not URL-encoded", e);
         }
     }

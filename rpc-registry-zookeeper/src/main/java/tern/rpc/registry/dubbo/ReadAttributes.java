@@ -48,7 +48,7 @@ public final class ReadAttributes {
                 false,
                 token(parameter.apply(TOKEN)));
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // Providers keep the attribute objects that they use.
+            shared.clear(); // The attribute objects that are in use stay in memory, because providers refer to them.
         }
         Attributes same = shared.putIfAbsent(read, read);
         Attributes unstarted = same == null ? read : same;

@@ -18,13 +18,13 @@ import tern.rpc.registry.dubbo.rules.Rule;
  */
 final class ApplicationWatch {
 
-    /** An empty key. Unsupported rules are watched only for a warning, so they need no service. */
+    /** An empty key for the watches of unsupported rules. Such a watch only logs a warning, so it needs no service. */
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
     private final Folder<Known> processes;
     private final MetadataCache metadata;
     private final SharedInstances instances = new SharedInstances();
-    private final List<RuleWatch> unsupported; // each logs a warning if an unsupported rule exists
+    private final List<RuleWatch> unsupported; // each watch logs a warning if an unsupported rule exists
     private final List<Runnable> listeners = new ArrayList<>();
 
     ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
@@ -69,7 +69,9 @@ final class ApplicationWatch {
         return processes.isHeard() && metadata.isAsked();
     }
 
-    /** Returns the processes, sorted by address. The list is immutable, and is the same object until one changes. */
+    /**
+     * Returns the processes, sorted by address. The list is immutable, and is the same object until a process changes.
+     */
     List<Known> processes() {
         return processes.entries();
     }

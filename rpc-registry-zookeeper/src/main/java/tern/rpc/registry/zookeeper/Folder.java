@@ -59,7 +59,7 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final Watcher watcher; // one object for all children, because there may be very many
+    private final Watcher watcher; // one watcher for all children, because there may be very many children
     private final ChildNames names;
     private final CoalescedTask dataChanges;
     private final Map<String, Child<T>> children = new HashMap<>();

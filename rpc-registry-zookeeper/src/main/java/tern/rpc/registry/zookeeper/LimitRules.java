@@ -63,7 +63,8 @@ final class LimitRules {
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {
             listener.accept(limits);
-            // This line is not reached if the listener fails. The limits are then passed to the listener again.
+            // The limits are recorded only after the listener has accepted them. If the listener fails, it gets the
+            // same limits again later.
             last = limits;
         }
     }

@@ -48,7 +48,7 @@ final class MetadataCache {
     /** The maximum number of concurrent reads from the registry, because each may return up to a megabyte. */
     private static final int MAX_READS = 16;
 
-    /** The number of revisions that are named in the log immediately. Further ones are named once a minute. */
+    /** The number of revisions that are named in the log immediately. Further revisions are named once a minute. */
     private static final int MAX_NAMED = 10;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -94,7 +94,8 @@ final class MetadataCache {
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
     private final KnownServices known = new KnownServices();
-    private final Deque<Entry> unread = new ArrayDeque<>(); // the revisions that wait for their read
+    // the revisions that have not been read yet, in the order of reading
+    private final Deque<Entry> unread = new ArrayDeque<>();
     private final Deque<Call> waiting = new ArrayDeque<>();
     private final CoalescedTask changes;
     private final SeldomWarning furtherFailures;

@@ -66,7 +66,9 @@ final class ProviderWatch implements Session.Listener {
         return heard;
     }
 
-    /** Returns the providers, sorted by address. The list is immutable, and is the same object until one changes. */
+    /**
+     * Returns the providers, sorted by address. The list is immutable, and is the same object until a provider changes.
+     */
     List<Provider> providers() {
         return known.providers();
     }

@@ -76,7 +76,7 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
-        heard(parsed); // outside the try block, because a failure of a listener is not a problem of the rule
+        heard(parsed); // The listener runs outside the try block, because its failure is not a problem of the rule.
     }
 
     /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
@@ -104,7 +104,7 @@ final class RuleWatch implements NodeData.Reader {
     /**
      * Replaces the problem.
      *
-     * @return whether the problem must be logged, because it is new and no other watch of this session has it
+     * @return whether the problem must be logged, because it is new and no other watch of this session has reported it
      */
     private boolean replaceProblem(String why) {
         if (why.equals(problem)) {

@@ -188,8 +188,8 @@ final class ServiceMatch {
 
     /**
      * Returns the providers in the lists added since the previous call to this method, sorted by address. If several
-     * lists contain an address, the list that was added first counts. The list is immutable, and is the same object
-     * until a provider changes.
+     * lists contain an address, the provider comes from the list that was added first. The list is immutable, and is
+     * the same object until a provider changes.
      */
     List<Instance> take() {
         boolean isSame = parts.size() == before.size()

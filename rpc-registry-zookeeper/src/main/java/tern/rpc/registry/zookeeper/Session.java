@@ -284,7 +284,8 @@ final class Session implements AutoCloseable {
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
-                tellStale(); // Waiting would not help if the address or the TLS settings are wrong.
+                // If the address or the TLS settings are wrong, the listeners are informed without further waiting.
+                tellStale();
             }
         }
     }

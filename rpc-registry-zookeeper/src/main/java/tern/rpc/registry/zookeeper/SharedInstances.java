@@ -30,7 +30,10 @@ final class SharedInstances {
         return shared;
     }
 
-    /** Forgets the processes that are not in the list. Does nothing while only a few further processes are stored. */
+    /**
+     * Forgets the processes that are not in the list. Does nothing while only a few processes outside of the list are
+     * stored.
+     */
     void keep(List<Known> processes) {
         if (byProcess.size() <= MIN_KEPT + processes.size() * 2) {
             return;

@@ -12,7 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class TaskQueue {
 
-    /** The maximum number of tasks in one turn, so that the thread's other tasks, such as delayed ones, run in between. */
+    /**
+     * The maximum number of tasks that run in a row. The thread's other tasks, such as delayed tasks, can then run in
+     * between.
+     */
     private static final int MAX_TASKS = 256;
 
     private final Executor thread;
@@ -41,12 +44,13 @@ final class TaskQueue {
     }
 
     private void run() {
-        handedOver.set(false); // A task that is added from now on is run below or by the next run.
+        // The flag is reset first. A task added later is then run by this call of run() or by the next one.
+        handedOver.set(false);
         runSome();
         if (!tasks.isEmpty()) {
             try {
                 handOver();
-            } catch (RejectedExecutionException e) { // The thread is being closed. This turn is its last one.
+            } catch (RejectedExecutionException e) { // The thread is being closed, so this is the last call of run().
                 while (!tasks.isEmpty()) {
                     runSome();
                 }

@@ -63,7 +63,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public void connected(boolean isNew) {
         writing = false; // The write operations in progress failed when the connection was lost.
         if (withdrawn) {
-            remove(this::deleteOurs); // The entries could not be removed while the registry was unreachable.
+            // A withdrawal could not remove the entries while the registry was unreachable, so they are removed now.
+            remove(this::deleteOurs);
         } else {
             write();
         }
@@ -195,7 +196,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            if (writing || withdrawn || !seen.isDone() || failures > 0) { // write() is repeated after failures
+            // After a failure, write() is repeated anyway.
+            if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;
             }

@@ -130,7 +130,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     /** Returns the names of the applications that offer the service, as found in the entries. */
     private Set<String> names() {
         Set<String> names = new TreeSet<>(watched.keySet());
-        String last = null; // saves additions to the set, because most providers have the same application
+        String last = null; // the previous name; most names equal the previous one, and are not added to the set again
         for (Provider provider : providers.providers()) {
             String application = provider.parameter(ProviderUrl.APPLICATION);
             if (!application.equals(last)) {

@@ -74,7 +74,7 @@ class KnownProcessesTest {
         assertThat(outcome(processes::parse, FIRST)).isEqualTo(outcome(new KnownProcesses("shop")::parse, FIRST));
     }
 
-    /** Returns the entry, or the message of the exception. */
+    /** Parses the text. Returns the parsed entry, or the message of the exception that the parser throws. */
     private static Object outcome(Function<String, Known> parser, String text) {
         try {
             return String.valueOf(parser.apply(text));

@@ -121,7 +121,7 @@ class ChangeBurstTest {
             thread.advance(Duration.ofMillis(millis));
             assertThat(nextList()).hasSize(created);
         }
-        create(20); // The next list is requested after 400 ms.
+        create(20); // The client requests the next list only after 400 ms, unless it must hurry.
         awaitEvents();
 
         session.execute(names::hurry);
@@ -395,7 +395,7 @@ class ChangeBurstTest {
 
     @Test
     void pausesAfterFailuresGrowToHalfAMinute() throws Exception {
-        listNames(); // This method waits until the session is connected.
+        listNames(); // The call of listNames() returns when the session is connected.
         AtomicReference<Retry> retry = new AtomicReference<>();
         AtomicInteger tries = new AtomicInteger();
         retry.set(new Retry(session, () -> {
@@ -405,7 +405,7 @@ class ChangeBurstTest {
 
         session.execute(() -> {
             retry.get().failed();
-            retry.get().failed(); // The task is already scheduled.
+            retry.get().failed(); // The second failure has no effect, because the task is already scheduled.
         });
         awaitEvents();
         assertThat(tries).hasValue(0);

@@ -36,7 +36,7 @@ final class FakeThread extends ScheduledThreadPoolExecutor implements NanoClock 
         synchronized (this) {
             delayed.add(new Delayed(task, now + unit.toNanos(delay)));
         }
-        return super.schedule(() -> {}, 1, TimeUnit.DAYS); // The session does not use the result.
+        return super.schedule(() -> {}, 1, TimeUnit.DAYS); // The session does not use the returned future.
     }
 
     /** Returns whether a delayed task waits for the clock. */

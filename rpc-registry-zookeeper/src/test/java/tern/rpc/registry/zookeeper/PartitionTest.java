@@ -120,7 +120,8 @@ class PartitionTest {
         awaitNames(greeting, "one", "two");
         List<CompletableFuture<String>> held = new ArrayList<>();
         while (one.held() == 0) {
-            // The common pool may have only one thread, which a held call would block.
+            // The calls use new threads. The common pool may have only one thread, which the first unanswered call
+            // would block.
             held.add(CompletableFuture.supplyAsync(
                     () -> greeting.greet(TernProcess.HELD), task -> new Thread(task).start()));
             Await.until("the call is held", () -> one.held() + two.held() == held.size());

@@ -456,7 +456,8 @@ class ZooKeeperRegistryTest {
         ZooKeeperPublication publication = (ZooKeeperPublication) publish(registry, 20880);
         CompletableFuture<Void> alone = new CompletableFuture<>();
         session.execute(() -> {
-            session.remove(publication); // The session must not call the publication. The test calls it later.
+            // The session must not notify the publication of the new connection. The test notifies it later.
+            session.remove(publication);
             alone.complete(null);
         });
         alone.get(60, TimeUnit.SECONDS);

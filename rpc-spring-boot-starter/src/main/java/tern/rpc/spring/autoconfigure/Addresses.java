@@ -28,7 +28,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** Used if a registry supplies the addresses. */
+    /** No fixed addresses, for references whose addresses come from a registry. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");

@@ -58,7 +58,8 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
             addClasses(present, found);
         } catch (RuntimeException | LinkageError e) {
-            LOG.debug("The search for annotations of Dubbo has ended early", e); // startup continues without a warning
+            // The startup continues without a warning.
+            LOG.debug("The search for annotations of Dubbo has ended early", e);
         }
         if (!found.isEmpty()) {
             LOG.warn(
@@ -87,7 +88,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             fields = type.getDeclaredFields();
             methods = type.getDeclaredMethods();
         } catch (LinkageError e) {
-            return; // a class in a signature is missing
+            return; // A class in a signature is missing, so the members of this type are not searched.
         }
         Stream.<AccessibleObject[]>of(fields, methods)
                 .flatMap(Arrays::stream)

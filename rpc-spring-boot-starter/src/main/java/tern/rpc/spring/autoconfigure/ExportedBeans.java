@@ -152,9 +152,10 @@ final class ExportedBeans {
     }
 
     /**
-     * Checks that a bean is exported. It is not if the annotation is only on its class, and if its {@code @Bean} method
-     * declares another type, because the class was then unknown when the server was created. If some interfaces of the
-     * bean are exported, the others may be missing: the type that a {@code @Bean} method declares limits them.
+     * Checks that a bean is exported. A bean is not exported if the annotation is only on its class, and its {@code
+     * @Bean} method declares another type. The class was then unknown when the server was created. It is enough if one
+     * interface of the bean is exported, because the type that a {@code @Bean} method declares limits the exported
+     * interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,
@@ -246,7 +247,8 @@ final class ExportedBeans {
                         null);
             }
         }
-        return new LinkedHashSet<>(Arrays.asList(named)); // An interface may be named twice.
+        // The set removes duplicates, because the annotation may name an interface twice.
+        return new LinkedHashSet<>(Arrays.asList(named));
     }
 
     private static Set<Class<?>> all(String name, Class<?> own) {

@@ -46,7 +46,7 @@ final class FirstCalls {
     /** The latency target for the first calls. It is high enough that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
-    /** The service that is called. */
+    /** The service that the warm-up calls use. */
     public interface Probe {
 
         /** Returns the message unchanged. */

@@ -15,7 +15,7 @@ final class GrpcStarterProperties {
 
     /**
      * Classes of the starters, and of gRPC's own servers and channels. If one of these classes is present, a library
-     * other than Tern may use properties with these prefixes.
+     * other than Tern may use properties with the prefixes {@link #PREFIXES}.
      */
     private static final List<String> USERS = List.of(
             "org.springframework.grpc.server.GrpcServerFactory",
@@ -48,7 +48,9 @@ final class GrpcStarterProperties {
 
     private GrpcStarterProperties() {}
 
-    /** Returns whether the class path contains a library that may read these properties. */
+    /**
+     * Returns whether the class path contains a library that may read properties with the prefixes {@link #PREFIXES}.
+     */
     static boolean mayBeRead(@Nullable ClassLoader loader) {
         return USERS.stream().anyMatch(name -> ClassUtils.isPresent(name, loader));
     }

@@ -33,7 +33,9 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
     private static final List<Class<? extends Annotation>> INJECTING =
             List.of(Autowired.class, Bean.class, Value.class);
 
-    /** An annotation that may be missing from the class path. */
+    /**
+     * The name of another annotation of methods whose parameters Spring injects. It may be missing from the class path.
+     */
     private static final String INJECT = "jakarta.inject.Inject";
 
     @Override

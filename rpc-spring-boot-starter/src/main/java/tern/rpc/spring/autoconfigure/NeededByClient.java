@@ -18,7 +18,10 @@ final class NeededByClient {
 
     private NeededByClient() {}
 
-    /** Returns the explanation. Returns null if the client could not be created for another reason. */
+    /**
+     * Returns an exception that explains why the client cannot be created while a bean with a reference is created.
+     * Returns null if the client could not be created for another reason.
+     */
     static @Nullable RpcStartException explained(
             BeanCreationException failure, ConfigurableListableBeanFactory beans, Class<?> type, String where) {
         String needed = beanInCreation(failure);

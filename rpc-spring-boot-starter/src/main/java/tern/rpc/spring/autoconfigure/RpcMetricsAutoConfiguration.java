@@ -48,7 +48,7 @@ public final class RpcMetricsAutoConfiguration {
         return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));
     }
 
-    /** Not lazy, even if the application initializes its beans lazily, because this bean checks the settings. */
+    /** This bean is not lazy, even if the application initializes its beans lazily, because it checks the settings. */
     @Bean
     @Lazy(false)
     WeakenedSettings rpcWeakenedSettings(

@@ -147,7 +147,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, placeholders(annotation, where));
-        // The client is created without holding this lock, because the bean factory acquires its own locks.
+        // The client is created without holding the lock of RpcReferences, because the bean factory acquires its own
+        // locks.
         RpcClient made = client(type, where);
         Map.Entry<String, RpcClientProperties.Service> configured = settings.configured(name);
         Object known = register(wanted, configured, where);
@@ -304,7 +305,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                return; // The other references are left out, so that the startup waits only once.
+                // After the first reference that cannot connect, the others are left out, so that the startup waits
+                // only once.
+                return;
             }
         }
     }

@@ -60,7 +60,7 @@ public final class RpcServerAutoConfiguration {
         return settings.transport();
     }
 
-    @Bean(destroyMethod = "") // The bean has no destroy method, because the server closes it.
+    @Bean(destroyMethod = "") // The transport has no destroy method, because the server closes it.
     @Lazy
     @Primary
     @ConditionalOnMissingBean(value = ServerTransport.class, search = SearchStrategy.CURRENT)

@@ -30,8 +30,10 @@ final class RunningLimits {
     private final ObjectProvider<RpcServer> server;
     private ServerLimits properties; // guarded by this
     private Duration maxQueueWait; // guarded by this
-    private final Map<String, List<RuledLimit>> rules = new TreeMap<>(); // by registry; guarded by this
-    private @Nullable Map<Method, MethodLimit> inForce; // null before the first change; guarded by this
+    // the limits from rules, by registry; guarded by this
+    private final Map<String, List<RuledLimit>> rules = new TreeMap<>();
+    // the limits in effect; null before the first change; guarded by this
+    private @Nullable Map<Method, MethodLimit> inForce;
 
     /**
      * A limit of a method.

@@ -48,7 +48,7 @@ final class SecuredMethods {
     /** The type of the beans that apply the annotations. */
     private static final String ADVISOR = "org.springframework.security.authorization.method.AuthorizationAdvisor";
 
-    /** The class of the bean that applies the annotations in applications with the older configuration. */
+    /** The class of the bean that applies the annotations in applications with {@code @EnableGlobalMethodSecurity}. */
     private static final String INTERCEPTOR = "MethodSecurityInterceptor";
 
     private static final int MAX_METHODS = 5;
@@ -93,7 +93,7 @@ final class SecuredMethods {
         }
     }
 
-    /** Returns whether a bean's class or one of its superclasses is an interceptor of the older configuration. */
+    /** Returns whether the class of a bean, or one of its superclasses, is named {@link #INTERCEPTOR}. */
     private static boolean hasInterceptor(ConfigurableListableBeanFactory beans) {
         for (String name : beans.getBeanDefinitionNames()) {
             for (Class<?> type = beans.getType(name, false); type != null; type = type.getSuperclass()) {

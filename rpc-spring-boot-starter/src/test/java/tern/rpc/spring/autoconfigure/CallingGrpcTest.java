@@ -58,7 +58,7 @@ class CallingGrpcTest {
         WithoutNames wrong;
     }
 
-    /** Counts entries and their amounts. */
+    /** A gRPC service that counts entries and adds up their amounts. */
     private static final class LedgerServer extends LedgerGrpc.LedgerImplBase {
 
         @Override

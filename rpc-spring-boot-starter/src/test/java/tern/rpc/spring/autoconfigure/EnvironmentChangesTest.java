@@ -125,7 +125,10 @@ class EnvironmentChangesTest {
         });
     }
 
-    /** Holds the calls of one method, and answers the others with the port of the provider. */
+    /**
+     * Delays the answers of one method until the test allows them, and answers other methods with the port of the
+     * provider.
+     */
     @RpcService
     static class PortStock implements Stock {
 
@@ -187,7 +190,8 @@ class EnvironmentChangesTest {
             .withPropertyValues("rpc.client.services.stock.url=local");
 
     private static CompletableFuture<Integer> hold(ApplicationContext context) throws InterruptedException {
-        // The common pool may have only one thread, which a held call would block.
+        // The call uses a new thread. The common pool may have only one thread, which a call without an answer would
+        // block.
         CompletableFuture<Integer> call =
                 CompletableFuture.supplyAsync(() -> stock(context).left("x"), task -> new Thread(task).start());
         assertThat(context.getBean(PortStock.class).holding.tryAcquire(30, TimeUnit.SECONDS))

@@ -46,7 +46,7 @@ class MissingServicesTest {
     private static final String NOTHING =
             "Nothing is served or called: no bean with @RpcService and no bean with @RpcReference was found";
 
-    /** The configuration of these tests logs only warnings. */
+    /** By default, the logging configuration of the tests logs only warnings. */
     @BeforeEach
     void logInfo() {
         LOG.setLevel(Level.INFO);

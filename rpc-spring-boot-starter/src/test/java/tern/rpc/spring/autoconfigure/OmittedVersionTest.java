@@ -15,7 +15,7 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests calls without a version to an export that has one. */
+/** Tests calls without a version to an export that has a version. */
 @ExtendWith(OutputCaptureExtension.class)
 class OmittedVersionTest {
 

@@ -73,7 +73,8 @@ class RegistryTlsTest {
         settings.put(X509_PROVIDER, X509AuthenticationProvider.class.getName());
         settings.put(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY, NettyServerCnxnFactory.class.getName());
         settings.forEach(System::setProperty);
-        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER); // reads the trusted certificates immediately
+        // The new provider reads the trusted certificates immediately.
+        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER);
         zooKeeper = ServerCnxnFactory.createFactory();
         zooKeeper.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
         zooKeeper.startup(new ZooKeeperServer(folder.toFile(), folder.toFile(), 500));

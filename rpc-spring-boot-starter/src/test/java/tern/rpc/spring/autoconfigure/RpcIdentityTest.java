@@ -244,7 +244,7 @@ class RpcIdentityTest {
     @Configuration(proxyBeanMethods = false)
     static class Users {
 
-        /** Accepts every token. Clients send it as a header or, over dubbo, as an attachment. */
+        /** Accepts every token. Clients send the token as a header or, over dubbo, as an attachment. */
         @Bean
         RpcAuthorizer users() {
             return new AuthenticationAuthorizer(

@@ -124,7 +124,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // This error in an application is the subject of the test.
+        @SuppressWarnings("NullAway") // The test needs an application whose bean method returns null by mistake.
         GreetingService nothing() {
             return null;
         }

@@ -62,7 +62,7 @@ class FirstDayTest {
     static class Loader implements Loading {
         @Override
         public void load(InputStream in) {
-            // Never called by the test.
+            // The test never calls this method.
         }
     }
 

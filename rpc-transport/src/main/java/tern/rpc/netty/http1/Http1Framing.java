@@ -70,7 +70,8 @@ final class Http1Framing {
     }
 
     /**
-     * Adds to the set instead of copying it. With up to 128 fields, a copy for each field would take quadratic time.
+     * Adds the tokens of a {@code Connection} field to the set. The set is not copied, because copies for up to 128
+     * fields would take quadratic time.
      */
     private void addConnection(Set<String> tokens) {
         if (connection.isEmpty()) {

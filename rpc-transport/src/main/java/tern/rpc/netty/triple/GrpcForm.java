@@ -128,7 +128,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
         return only.payload() == Payload.JAVA
-                // the method belongs to the service, so it is not a built-in method
+                // a method that belongs to the service is not a built-in method
                 && only.service() == route.service()
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }

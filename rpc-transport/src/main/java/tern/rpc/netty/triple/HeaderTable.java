@@ -49,7 +49,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
     }
 
-    // These two arrays grow on demand, because most connections need few entries.
+    // The names and the values of the entries. Both arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
     // a hash table; each slot contains an entry's number plus one, or 0 if the slot is free

@@ -67,7 +67,8 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns a large value, because a full socket accepts further bytes only when a large part of its buffer is free.
+     * Returns the largest report size, because a full socket accepts further bytes only when a large part of its buffer
+     * is free.
      */
     @Override
     long takenStepBytes() {

@@ -171,7 +171,7 @@ abstract class HttpExchange {
      */
     abstract void consumed(int bytes);
 
-    /** Ends the exchange without the rest of its answer. Any thread may call this. */
+    /** Ends the exchange without the rest of its answer. Any thread may call this method. */
     abstract void reset(Http2Error error);
 
     /** Writes a queued part of the answer. Runs on the event loop. */
@@ -234,14 +234,14 @@ abstract class HttpExchange {
         return (unsent & BYTES) + Math.max(0, (unsent >>> PART_BITS) - 1) * OBJECT_BYTES;
     }
 
-    /** Returns the number of queued bytes that the socket has accepted. Any thread may call this. */
+    /** Returns the number of queued bytes that the socket has accepted. Any thread may call this method. */
     final long takenBytes() {
         return (long) TAKEN.getAcquire(this);
     }
 
     /**
      * Returns the report size: the number of bytes by which {@link #takenBytes} may grow in one step. Any thread may
-     * call this.
+     * call this method.
      */
     abstract long takenStepBytes();
 

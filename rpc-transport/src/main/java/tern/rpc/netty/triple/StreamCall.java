@@ -71,17 +71,17 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** Returns the number of bytes waiting to be sent. Any thread may call this. */
+    /** Returns the number of bytes waiting to be sent. Any thread may call this method. */
     long unsentBytes() {
         return unsentBytes.get();
     }
 
-    /** Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Any thread may call this. */
+    /** Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Any thread may call this method. */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES;
     }
 
-    /** Called when a message has been added to the connection's write queue. Any thread may call this. */
+    /** Called when a message has been added to the connection's write queue. Any thread may call this method. */
     void queued(int bytes) {
         unsentBytes.addAndGet(bytes);
     }

@@ -368,7 +368,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Returns the number of streams that the server has ended. Any thread may call this. */
+    /** Returns the number of streams that the server has ended. Any thread may call this method. */
     int finished() {
         return finished.get();
     }

@@ -101,7 +101,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
             boolean isRange = range.matches();
             int least = part.equals(ANY) ? 0 : Integer.parseInt(isRange ? range.group(1) : part);
             int most = part.equals(ANY) ? MAX_OCTET : Integer.parseInt(isRange ? range.group(2) : part);
-            // No number is at least 255 and at most 0.
+            // A least value above 255 gets the range from 255 to 0, which no number matches.
             boolean isImpossible = least > MAX_OCTET;
             int end = isLeast ? Math.min(least, MAX_OCTET) : isImpossible ? 0 : Math.min(most, MAX_OCTET);
             ends = ends << Byte.SIZE | end;

@@ -110,7 +110,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return new ConfiguratorRule(changes, Set.copyOf(providers.get()));
     }
 
-    /** Returns whether a change in a rule concerns the scope and the service. */
+    /** Returns whether a change in a rule of this scope applies to this service. */
     private static boolean isWithin(RuleText config, Scope scope, String key, ServiceKey service) {
         String side = config.text("side", CONSUMER_SIDE);
         if (!side.equals(PROVIDER_SIDE) && !side.equals(CONSUMER_SIDE)) {
@@ -192,7 +192,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                continue; // Only providers use this parameter. They read the same rule.
+                continue; // Only providers use this parameter, and they read the rule themselves.
             }
             if (isNamed(name, TIMEOUT)) {
                 timeouts.put(method(name, TIMEOUT), Duration.ofMillis(parameters.number(name, 1, MAX_MILLIS)));

@@ -25,7 +25,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests that HikariCP pools are measured and behave as before. */
+/** Tests that HikariCP pools are measured, and behave in the same way as unmeasured pools. */
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {
