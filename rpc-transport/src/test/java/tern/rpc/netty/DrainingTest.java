@@ -55,7 +55,7 @@ class DrainingTest {
 
         @Override
         public void refused(Refusal reason) {
-            // the connection refuses calls without this handler
+            // The test does not count refused calls.
         }
     }
 
@@ -74,7 +74,7 @@ class DrainingTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // this protocol prepares nothing
+            // A protocol that matches no bytes needs no preparation.
         }
 
         @Override

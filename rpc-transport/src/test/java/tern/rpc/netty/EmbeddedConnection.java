@@ -44,7 +44,7 @@ public final class EmbeddedConnection implements AutoCloseable {
         connection.opened(channel);
     }
 
-    /** Returns settings without time limits, except for the given ones. */
+    /** Returns settings without time limits, except for the given limits. */
     public static ClientTransportSettings settings(Duration heartbeat, Duration probeAfter, Duration probeTimeout) {
         return new ClientTransportSettings(
                 "test", HOUR, HOUR, HOUR, heartbeat, probeAfter, probeTimeout, 1_024, 1 << 20, 1 << 20);

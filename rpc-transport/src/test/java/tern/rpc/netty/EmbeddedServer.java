@@ -93,7 +93,7 @@ public final class EmbeddedServer implements AutoCloseable {
         private final OpenStreams streams = new OpenStreams(mostStreams);
         private final UnsentBudget unsent =
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
-        // contains only the connection of this peer
+        // the open connections of the simulated server: only the connection of this peer
         private final List<ServerConnection> connections = new ArrayList<>();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override

@@ -22,7 +22,7 @@ class FairBudgetTest {
 
     /**
      * Adds bytes, one by one, for a connection that already holds the given number of bytes, until it may add no more.
-     * Returns the new number.
+     * Returns the number of bytes that the connection then holds.
      */
     private static int fill(FairBudget.Part part, int ofConnection) {
         int held = ofConnection;

@@ -59,11 +59,11 @@ final class IdleServer implements AutoCloseable {
     static IdleServer start() throws IOException {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        // this option makes the JVM start faster and does not change the measured heap
+                        // With TieredStopAtLevel=1, the JVM starts faster, and the measured heap does not change.
                         "-XX:TieredStopAtLevel=1",
-                        // this garbage collector leaves less free space between objects than the others
+                        // The parallel collector leaves less free space between objects than other collectors.
                         "-XX:+UseParallelGC",
-                        // without this setting, the leak detector's records would be counted too
+                        // The leak detector is disabled, because its records would be counted too.
                         "-Dio.netty.leakDetection.level=disabled",
                         "-cp",
                         System.getProperty("java.class.path"),

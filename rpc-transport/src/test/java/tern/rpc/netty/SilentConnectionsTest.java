@@ -142,7 +142,10 @@ class SilentConnectionsTest {
         assertThat(chosen(1, true, 4)).containsExactly("unused 20");
     }
 
-    /** Connections may change while a sort compares them. The sort once threw an exception for this reason. */
+    /**
+     * Connections may change while a sort compares them. A sort of the changing connections themselves could throw an
+     * exception.
+     */
     @Test
     void connectionsMayChangeWhileTheyAreChosen() {
         Random random = new Random(1);
@@ -344,7 +347,7 @@ class SilentConnectionsTest {
 
     /**
      * A new connection from an address that may not replace any connection is refused. Tests that the next connection
-     * from another address is still accepted immediately. In earlier versions, all addresses then waited for 100 ms.
+     * from another address is still accepted immediately, without the pause of 100 ms between two searches.
      */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})

@@ -34,7 +34,7 @@ class TlsRecordLimitTest {
     private final List<String> closing = new ArrayList<>();
     private final EmbeddedChannel server = new EmbeddedChannel();
     private final ByteBuffer toClient = ByteBuffer.allocate(1 << 18).flip();
-    private long received; // bytes of application data
+    private long received; // the number of received bytes of application data
 
     @AfterEach
     void close() {

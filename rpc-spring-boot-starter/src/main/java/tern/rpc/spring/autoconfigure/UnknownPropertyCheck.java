@@ -27,7 +27,8 @@ import tern.rpc.settings.RpcStartException;
  * with a prefix of Dubbo below {@code rpc.}, and Tern's properties below a wrong prefix. Unknown environment variables
  * only cause a warning, because container platforms create variables such as {@code RPC_SERVER_SERVICE_HOST} for a
  * service called {@code rpc-server}. Other properties under {@code rpc.} may belong to the application, so they are
- * only logged once. Before the check, {@link VariablesOfServices} translates environment variables for services.
+ * only logged once. Before the check, {@link VariablesOfServices} translates environment variables that set the
+ * properties of services.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 

@@ -66,11 +66,11 @@ final class Http2ClientHandlerBuilder
         Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
         Http2HeadersDecoder headers =
                 new RememberedBlocks(Http2ClientHandlerBuilder::newHeadersDecoder, HEADER_LIST_BYTES);
-        // Netty's builder requires this call before codec()
+        // Netty's builder requires the limit on empty DATA frames before the call of codec()
         decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
         frames = new TypedFrameReader(headers, CONTINUATIONS);
         codec(new DefaultHttp2ConnectionDecoder(http2, encoder, frames), encoder);
-        // Netty requires a listener; this one is replaced when the handler has been created
+        // Netty requires a listener; this empty listener is replaced when the handler has been created
         frameListener(new Http2EventAdapter() {});
         initialSettings(SETTINGS);
         return super.build();

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * The number of resets in a time window up to which the share of resets is not limited. Above it, at most half of
-     * the streams that ended in this window may have been reset. Resets that a timeout may have caused do not count.
+     * The number of resets in a time window up to which the share of resets is not limited. Above this number, at most
+     * half of the streams that ended in the window may have been reset. Resets that a timeout may have caused do not
+     * count.
      */
     static final int MANY_RESETS = 200;
 
@@ -62,8 +63,8 @@ final class Http2Limits {
     static final int STREAMS_PER_COST = 32;
 
     /**
-     * Each time this number of answer bytes has been sent, the cost of such frames is reduced by 1. A peer may change
-     * its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
+     * peer may change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 

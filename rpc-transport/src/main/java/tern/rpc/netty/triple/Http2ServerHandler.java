@@ -458,7 +458,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            // Netty has just applied the stream limit from the announced settings, and this line removes the limit
+            // Netty has just applied the stream limit from the announced settings; the limit is removed again, because
+            // refuse() enforces it
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             super.onSettingsAckRead(read);
             if (windows != null) {

@@ -306,7 +306,7 @@ final class HttpAnswer {
                 end = encoding().end(exchange(), head, message, failure, trailers);
             }
             exchange().send(end);
-            state = State.ENDED; // set after the send, so that an error can still be sent if this send fails
+            state = State.ENDED; // the state is set after the send, so that an error can be sent if the send fails
         }
     }
 

@@ -120,8 +120,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Returns true also for an incomplete request that has been open for a while, because a client can open thousands
-     * of them. One check a second is enough to measure the speed at which a body arrives.
+     * Returns whether one check of the call per second is enough. Also returns true for an incomplete request that has
+     * been open for a while, because a client can open thousands of such requests. One check a second is enough to
+     * measure the speed at which a body arrives.
      */
     @Override
     public boolean mayRest(long now) {
@@ -207,7 +208,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 refuse(tooManyStreams);
                 return;
             }
-            hidden.add(tooManyStreams); // sent only to authorized callers, because it reveals that the method exists
+            // The refusal is sent only to authorized callers, because it reveals that the method exists.
+            hidden.add(tooManyStreams);
         }
         body.served();
         completeNanos = System.nanoTime();

@@ -265,7 +265,10 @@ abstract class HttpExchange {
         change(PART);
     }
 
-    /** Like {@link #left}, for a part of the answer that was queued in the codec. */
+    /**
+     * Called when a part of the answer that was queued in the codec has been accepted by the socket or dropped. Must
+     * run on the event loop.
+     */
     final void leftCodec(int bytes) {
         change(-PART);
         left(bytes);

@@ -10,7 +10,7 @@ interface HttpRequests {
      * Called when the headers of a request have been read. Runs on the event loop.
      *
      * @param tooManyFields whether the request has more header fields than the server accepts
-     * @param refused the reason why the memory budget does not permit the request; null if it does
+     * @param refused the reason why the memory budget does not permit the request; null if the budget permits it
      */
     void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused);
 

@@ -14,7 +14,7 @@ final class HttpWrite extends WriteCommand {
     private static final int HEADERS_BYTES = 128;
 
     /**
-     * The number of bytes counted for a message in addition to its own, so that empty messages are counted too.
+     * The number of bytes counted for a message in addition to its own bytes, so that empty messages are counted too.
      */
     private static final int MESSAGE_BYTES = 32;
 

@@ -56,7 +56,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Returns the buffer for the next bytes. The caller must write its bytes before any others are written.
+     * Returns the buffer for the next bytes. The caller must write its bytes before any other bytes are written.
      *
      * @param bytes the maximum number of bytes to write; at most {@link #MAX_ROOM_BYTES}
      */

@@ -66,7 +66,7 @@ final class JsonAnswer implements Answer {
         try {
             return codecs.read(
                     frame, maxBytes, MessageKind.RESPONSE, (bytes, length) -> failure(call, bytes, length, metadata));
-        } catch (RpcException e) { // the decompressed answer may be too large, for example
+        } catch (RpcException e) { // Decoding can fail, for example if the decompressed answer is too large.
             return unreadable(call, e.code(), e.status().description(), e);
         }
     }

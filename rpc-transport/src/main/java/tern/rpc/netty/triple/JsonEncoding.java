@@ -114,7 +114,7 @@ final class JsonEncoding implements CallEncoding {
     }
 
     private static Map<String, List<String>> form(byte[] bytes, int length) {
-        // an HTML form encodes these two characters, so the body is JSON
+        // An HTML form encodes the characters { and [, so a body that begins with one of them is JSON.
         if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) {
             throw new SerializationException("the body is JSON, but its content type is that of a form; add the header"
                     + " 'content-type: application/json'");

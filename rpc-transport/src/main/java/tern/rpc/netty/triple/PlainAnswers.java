@@ -98,7 +98,7 @@ final class PlainAnswers {
     /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
     private void tell() {
         long change = waiting - told;
-        told = waiting; // the field is set first, because the next line may close the connection
+        told = waiting; // the field is set before add() is called, because add() may close the connection
         connection.unread().add(change);
     }
 }

@@ -147,7 +147,8 @@ final class ReceiveWindows {
         if (acknowledged) {
             return; // the acknowledgement was not expected, so the streams are not visited
         }
-        // remains false if the peer has acknowledged only earlier settings, whose initial window was different
+        // The field remains false if the peer has acknowledged only earlier settings, whose initial window was
+        // different.
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);

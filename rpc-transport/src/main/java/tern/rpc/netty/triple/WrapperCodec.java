@@ -246,7 +246,10 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** Returns the string in the reader's current field, as a shared constant if it is one of the two usual strings. */
+    /**
+     * Returns the format name in the reader's current field, as a shared constant if it is {@link #HESSIAN4} or {@link
+     * #HESSIAN2}.
+     */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }
@@ -257,7 +260,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Returns whether the format name is one of the two names for hessian. */
+    /** Returns whether the format name is {@link #HESSIAN4} or {@link #HESSIAN2}. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

@@ -367,8 +367,8 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        // the client starts this time when the call begins, before it queues the request; the time is long enough for
-        // the request to be sent before the heartbeat
+        // The client measures the time until the heartbeat from the beginning of the call, before it queues the
+        // request. Two seconds are long enough for the request to be sent before the heartbeat.
         limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {

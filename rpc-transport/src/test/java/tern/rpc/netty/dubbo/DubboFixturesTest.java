@@ -104,7 +104,7 @@ class DubboFixturesTest {
 
         assertThat(PROBES.keySet()).isEqualTo(Fixtures.names("dubbo-probe", ".request.bin"));
         TreeSet<String> scripted = new TreeSet<>(Fixtures.names("fake-server", ".reply.bin"));
-        scripted.removeIf(name -> name.startsWith("tri-")); // another test class, for Triple, uses these files
+        scripted.removeIf(name -> name.startsWith("tri-")); // TripleClientFixturesTest uses the files for Triple.
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 

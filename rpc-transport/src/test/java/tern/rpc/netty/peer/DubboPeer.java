@@ -35,7 +35,7 @@ public final class DubboPeer implements AutoCloseable {
         config.setDumpEnable(false);
         this.protocol = new ProtocolConfig(protocol, freePort());
         this.protocol.setThreads(20);
-        // without this setting, all instances on a machine would use the same port
+        // The metadata service gets its own port, because otherwise all instances on a machine would use the same port.
         config.setMetadataServicePort(this.protocol.getPort());
         application.getApplicationConfigManager().setApplication(config);
     }

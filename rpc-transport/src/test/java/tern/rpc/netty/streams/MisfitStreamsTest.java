@@ -215,7 +215,7 @@ class MisfitStreamsTest {
                 }
             }
 
-            sides.run(caller, goodPlans()); // this call also waits until no stream is running
+            sides.run(caller, goodPlans()); // The method run() also waits until no stream is running.
         }
     }
 

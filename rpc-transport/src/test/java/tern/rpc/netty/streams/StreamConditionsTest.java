@@ -89,7 +89,7 @@ class StreamConditionsTest {
     }
 
     @ParameterizedTest
-    // this client ignores the limit on streams
+    // the client for the web protocols ignores the server's limit on concurrent streams
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FOUR_STREAMS_AT_ONCE")
     void streamsOfWebClientsWithSmallWindowsEnd(Condition condition) throws Exception {
         for (Form form : List.of(Form.GRPC_WEB, Form.CONNECT)) {

@@ -99,7 +99,7 @@ class GrpcServiceFlowTest extends GrpcServiceCalls {
                         new SimpleForwardingServerCall<>(call) {
                             @Override
                             public void sendHeaders(Metadata late) {
-                                // the headers have been sent
+                                // The interceptor has already sent the headers.
                             }
                         },
                         headers);

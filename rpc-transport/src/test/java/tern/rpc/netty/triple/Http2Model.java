@@ -169,7 +169,7 @@ final class Http2Model {
      */
     private void late(Stream over) {
         if (over.reset) {
-            // this code is also allowed if the client sent the frame before the server's reset arrived
+            // a reset with STREAM_CLOSED is also allowed if the client sent the frame before the server's reset arrived
             resets.add(STREAM_CLOSED);
         } else {
             streamError(STREAM_CLOSED);

@@ -6,7 +6,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Starts an embedded Redis server unless the properties name another one. */
+/** Starts an embedded Redis server unless the properties name another Redis server. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "spring.data.redis.url", havingValue = "embedded", matchIfMissing = true)
 class EmbeddedRedisConfiguration {
