@@ -66,6 +66,7 @@ final class Sampler {
         int httpCommonPool; // the number of samples in which a thread of the common pool had to pass on an HTTP answer
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
         long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
+
         // since when all samples have found the thread opening a connection; 0 if the last sample did not
         private long connectsSince;
 

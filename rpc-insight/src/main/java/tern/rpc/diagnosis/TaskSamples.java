@@ -21,6 +21,7 @@ final class TaskSamples {
     private static final double FULL = 0.9;
 
     final Times parts = new Times(); // the activities of the tasks, weighted by the number of their samples
+
     // for each activity of the tasks, the application's innermost stack frame
     final Map<Part, StackTraceElement> lines = new HashMap<>();
     // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"

@@ -261,8 +261,8 @@ final class Usual {
     }
 
     /**
-     * Like {@link #figure}, but also returns -1 if the quantity was measured in fewer than {@link #MIN_SECONDS}
-     * seconds.
+     * Returns the usual value of the measured quantity with this name. Returns -1 if the quantity is unknown, or was
+     * measured in fewer than {@link #MIN_SECONDS} seconds.
      */
     double reliableFigure(String figure) {
         Figure known = figures.get(figure);

@@ -74,7 +74,7 @@ class UsualTest {
         assertThat(usual.figure("each")).isLessThan(15);
     }
 
-    /** Only one of sixteen calls that meet the target is recorded, but all late ones are. */
+    /** Only one of sixteen calls that meet the target is recorded, but every late call is recorded. */
     @Test
     void methodThatMetTheTargetMostlyIsNotALateMethodBecauseFewOfItsCallsAreSampled() {
         for (int i = 0; i < 64; i++) {

@@ -42,7 +42,8 @@ final class WaitingCalls {
     }
 
     /**
-     * Like {@link #firstCause(Runnable, Consumer)}, but the waiting calls run different code.
+     * Starts calls that run different code and wait until the end of the test. Simulates other calls in the meantime,
+     * and returns the first cause of the miss.
      *
      * @param waits the code of each waiting call, in the order in which the calls start
      */

@@ -57,6 +57,7 @@ public final class HealthService {
                     new Operation("Watch", MethodType.SERVER_STREAMING, byte[].class, byte[].class)));
 
     private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
+
     // modified only while this object is locked; read without the lock, so that a status change delays no call
     private final Set<HealthWatch> watches = ConcurrentHashMap.newKeySet();
     private final OpenWatches open = new OpenWatches(MAX_WATCHES); // guarded by this

@@ -14,14 +14,16 @@ final class HealthWatch implements Flow.Subscription {
 
     private final HealthService health;
     private final String service;
-    private final Object connection; // identifies the connection of the call
+    private final Object connection; // an object that identifies the call's connection
     private final Flow.Subscriber<? super byte[]> caller;
     private final AtomicLong wanted = new AtomicLong();
     private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
     private volatile boolean subscribed; // whether the end of the stream may be sent to the caller
     private volatile @Nullable RpcException replaced; // why this call ends; set when a newer call replaces it
-    private @Nullable ServingStatus told; // used only by the thread that increments {@code changes} from zero
+
+    // the last sent status; only the thread that increments "changes" from zero uses this field
+    private @Nullable ServingStatus told;
 
     private HealthWatch(
             HealthService health, String service, Object connection, Flow.Subscriber<? super byte[]> caller) {

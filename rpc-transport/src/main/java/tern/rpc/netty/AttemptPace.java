@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the connection attempts that calls start when they find no connection: to one every half second. Such an
- * attempt can reach a restarted provider before a long reconnect pause ends. Thread-safe.
+ * Permits one connection attempt every half second for calls that find no connection. The attempt of a call can reach a
+ * restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 

@@ -54,7 +54,7 @@ public final class Connection implements PendingCall.Carrier {
         /** Called when the connection is ready for the next call, if it transmits one call at a time. */
         default void released(Connection connection) {}
 
-        /** Returns the connection that replaces the given one; null if there is no replacement. */
+        /** Returns the connection that replaces the given connection; null if there is no replacement. */
         default @Nullable Connection insteadOf(Connection connection) {
             return null;
         }
@@ -82,6 +82,7 @@ public final class Connection implements PendingCall.Carrier {
     private boolean heard;
     private boolean answered;
     private long readyNanos; // when the connection became ready for calls
+
     // written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
     private volatile State state = State.CONNECTING;

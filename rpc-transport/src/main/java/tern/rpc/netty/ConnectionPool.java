@@ -59,7 +59,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
-    private volatile long timesAvailable; // written while this object is locked
+    private volatile long timesAvailable; // this field is written while this object is locked
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";

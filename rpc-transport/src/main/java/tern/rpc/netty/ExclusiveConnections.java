@@ -68,7 +68,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // true if the last connection attempt succeeded; further attempts will then probably succeed too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
-    private volatile long timesAvailable; // written while this object is locked
+    private volatile long timesAvailable; // this field is written while this object is locked
     private volatile boolean closed;
     private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
@@ -166,8 +166,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        // The order of these checks matters: when a connection becomes ready, "reachable" is set before the connection
-        // is removed from "connecting".
+        // "connecting" must be checked before "reachable". When a connection becomes ready, "reachable" is set before
+        // the connection is removed from "connecting".
         if (connecting.isEmpty() && !reachable && !giveUpIdleOfCallers()) {
             attemptNow();
             call.fail(notSent(

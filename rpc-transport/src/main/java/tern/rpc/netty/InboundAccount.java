@@ -42,9 +42,9 @@ public final class InboundAccount {
     // the number of bytes of complete messages; until settled is true, changed only while holding the lock on this
     // object
     private final AtomicLong kept = new AtomicLong();
-    private volatile long incomplete; // written only by the event loop
-    private volatile boolean paused; // written only by the event loop
-    private volatile long place; // written only by the event loop
+    private volatile long incomplete; // only the event loop writes this field
+    private volatile boolean paused; // only the event loop writes this field
+    private volatile long place; // only the event loop writes this field
     private boolean closed;
     private @Nullable Future<?> finishing;
 
@@ -98,7 +98,7 @@ public final class InboundAccount {
         long now = kept.addAndGet(bytes) + incomplete;
         budget.add(part, bytes);
         if (now < SMALL_BYTES && now - bytes >= SMALL_BYTES && paused) {
-            lookAgain(budget); // the event loop may have paused reading because of these bytes
+            lookAgain(budget); // the event loop may have paused reading because of the bytes that are now released
         }
     }
 
@@ -188,9 +188,9 @@ public final class InboundAccount {
     }
 
     /**
-     * Returns whether this connection may exceed the budget before the given one. The connection whose address holds
-     * fewer bytes is first. Among the connections of one address, the one that has waited longer is first. Any thread
-     * may call this method.
+     * Returns whether this connection may exceed the budget before the given connection. The connection whose address
+     * holds fewer bytes is first. Among the connections of one address, the one that has waited longer is first. Any
+     * thread may call this method.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();

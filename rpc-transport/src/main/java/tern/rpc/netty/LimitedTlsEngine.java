@@ -20,7 +20,7 @@ final class LimitedTlsEngine extends SSLEngine {
 
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
-    private boolean limited; // true after the first handshake
+    private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
     private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes
 
     LimitedTlsEngine(SSLEngine engine, TlsRecordLimit limit) {

@@ -71,6 +71,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
+
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
     // no silent connection, whatever the address of the new connection.
     private final AtomicLong nextLookNanos;

@@ -70,6 +70,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     // the state of the socket at the last check for idle connections
     private OutputProgress lastOutput = OutputProgress.NOTHING;
     private boolean ending; // true if the connection will be closed when its queued answers have been written
+
     // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
 
@@ -80,7 +81,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.known = !port.handler().asksWhoCalls();
         this.calls = new CallsInFlight(port, channel);
         this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
-        // These objects must be created last, because they count this connection until closed() is called.
+        // The counters of bytes and tenants must be created last, because they count this connection until closed() is
+        // called.
         InetAddress network = Tenancy.network(host);
         this.unread = new UnreadBytes(port.unsent(), network);
         this.memory = new OpenRequestMemory(port.heads(), port.budget(), network, this::newAccount);

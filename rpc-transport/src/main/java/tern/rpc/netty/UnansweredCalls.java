@@ -47,6 +47,7 @@ final class UnansweredCalls {
     private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
     private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
+
     // whether a call in "resting" prevented the server from closing the connection to make room for a new connection at
     // the last check
     private boolean restingKeep;

@@ -35,11 +35,12 @@ public final class UnreadBytes {
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final UnsentBudget budget;
-    private final FairBudget.Part part; // the unread bytes of the client's network updated atomically through BYTES
-    private volatile long bytes;
+    private final FairBudget.Part part; // the unread bytes of the client's network
+    private volatile long bytes; // the unread bytes of the connection; updated atomically through BYTES
+
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
-    // written only by the event loop
+    // the report size of the client; only the event loop writes this field
     private volatile int stepBytes;
     private volatile boolean givenUp; // true while the connection is being closed because its client does not read
 

@@ -49,7 +49,7 @@ final class UnsentBudget {
     private final long mostBytes;
     private final long aloneBytes; // the budget while only one network holds bytes
     private final AtomicLong leaving = new AtomicLong();
-    // called when many answers are unread; set before the first connection is accepted
+    // an action that runs when many answers are unread; set before the first connection is accepted
     private Runnable whenMany = () -> {};
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {

@@ -20,8 +20,8 @@ public class WriteQueue implements Runnable {
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
             AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
 
-    private volatile @Nullable WriteCommand stack; // updated atomically through STACK
-    private volatile long queuedBytes; // updated atomically through QUEUED_BYTES
+    private volatile @Nullable WriteCommand stack; // the newest queued command; updated atomically through STACK
+    private volatile long queuedBytes; // bytes in the queue and in the channel; updated atomically through QUEUED_BYTES
     private volatile @Nullable Channel channel;
 
     WriteQueue() {}

@@ -33,7 +33,7 @@ final class ChildNames {
     private final CoalescedTask changes;
     private final Watcher watcher;
     private final Retry retry;
-    private int connection; // incremented on each connection; answers from an earlier connection are ignored
+    private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean listing;
     private boolean listAgain;
     private boolean tooMany; // whether the last list had too many names

@@ -45,7 +45,7 @@ final class Folder<T> implements Session.Listener {
         long list; // the number of the last list that contained the child
 
         @Nullable
-        T entry; // null if the child has not been read or its entry is ignored
+        T entry; // the parsed entry; null if the child has not been read or its entry is ignored
 
         boolean unread = true; // whether the child must be read when it is listed again
         boolean queued; // whether the child is queued in {@code toRead} or is being read
@@ -69,7 +69,7 @@ final class Folder<T> implements Session.Listener {
     private final Retry retry;
     private long lists;
     private int reading;
-    private int connection; // incremented on each connection; results of reads from an earlier connection are ignored
+    private int connection; // the number of connections so far; results of reads from an earlier connection are ignored
     private boolean incomplete;
     private boolean heard;
     private boolean closed;

@@ -31,7 +31,7 @@ final class NodeData implements Session.Listener {
     private final CoalescedTask changes;
     private final Watcher watcher;
     private final Retry retry;
-    private int connection; // incremented on each connection; answers from an earlier connection are ignored
+    private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean reading;
     private boolean readAgain;
     private boolean heard;

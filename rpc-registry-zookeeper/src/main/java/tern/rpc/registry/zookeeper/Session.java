@@ -81,21 +81,21 @@ final class Session implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
     private final NanoClock clock;
-    private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
+    private final List<Listener> listeners = new ArrayList<>(); // this field is confined to the session's thread
 
     // The parent nodes that are known to exist. Confined to the session's thread.
     private final Set<String> parents = new HashSet<>();
 
-    private final SharedProblems ruleProblems = new SharedProblems(); // confined to the session's thread
+    private final SharedProblems ruleProblems = new SharedProblems(); // this field is confined to the session's thread
 
     // The ids of the sessions of this process. Confined to the session's thread.
     private final Set<Long> sessions = new HashSet<>();
     private boolean started; // guarded by this
     private volatile long startedNanos;
-    private boolean connected; // confined to the session's thread
-    private final CutOffLists cutOffLists = new CutOffLists(); // confined to the session's thread
-    private long lastSession; // confined to the session's thread
-    private long losses; // confined to the session's thread
+    private boolean connected; // this field is confined to the session's thread
+    private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
+    private long lastSession; // this field is confined to the session's thread
+    private long losses; // this field is confined to the session's thread
     private String lastCause = ""; // why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread

@@ -39,8 +39,10 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final ProviderWatch providers;
     private final MappingWatch mapping;
     private final RuleWatches rules;
-    private final AtomicBoolean refreshing = new AtomicBoolean(); // used by any thread
-    private @Nullable Consumer<EndpointSnapshot> listener; // null before the source is started and after it is closed
+    private final AtomicBoolean refreshing = new AtomicBoolean(); // any thread may use this field
+
+    // the listener; null before the source is started and after it is closed
+    private @Nullable Consumer<EndpointSnapshot> listener;
     private @Nullable EndpointSnapshot last;
     private @Nullable String stale;
 

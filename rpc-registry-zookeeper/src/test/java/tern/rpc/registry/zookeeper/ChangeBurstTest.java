@@ -121,7 +121,7 @@ class ChangeBurstTest {
             thread.advance(Duration.ofMillis(millis));
             assertThat(nextList()).hasSize(created);
         }
-        create(20); // The client requests the next list only after 400 ms, unless it must hurry.
+        create(20); // The client requests the next list only after 400 ms, unless hurry() is called.
         awaitEvents();
 
         session.execute(names::hurry);

@@ -29,12 +29,12 @@ import tern.rpc.transport.Token;
 /**
  * The client's validated settings.
  *
- * @param url the addresses for references without their own
+ * @param url the addresses for references without their own addresses
  * @param choice how references without their own policy choose among providers
  * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
- * @param token the token for references without their own
+ * @param token the token for references without their own token
  * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
@@ -87,7 +87,7 @@ record ClientSettings(
     /**
      * Returns a copy with other timeouts, load balancing and addresses.
      *
-     * @param addresses the addresses for references without their own, in the form of {@code rpc.client.url}
+     * @param addresses the addresses for references without their own addresses, in the form of {@code rpc.client.url}
      */
     ClientSettings with(
             Duration timeout,

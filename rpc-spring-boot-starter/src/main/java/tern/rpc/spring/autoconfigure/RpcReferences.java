@@ -59,11 +59,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final boolean initializesLazily;
     private final OwnServer ownServer;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
+
     // the proxies that a thread is creating; guarded by this
     private final Map<ReferenceSettings, CompletableFuture<Object>> creating = new HashMap<>();
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
     private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
+
     // the properties whose method exists in at least one reference's interface; guarded by this
     private final Set<String> usedProperties = new TreeSet<>();
     // the references whose changed addresses have been logged; guarded by this

@@ -30,6 +30,7 @@ final class RunningLimits {
     private final ObjectProvider<RpcServer> server;
     private ServerLimits properties; // guarded by this
     private Duration maxQueueWait; // guarded by this
+
     // the limits from rules, by registry; guarded by this
     private final Map<String, List<RuledLimit>> rules = new TreeMap<>();
     // the limits in effect; null before the first change; guarded by this

@@ -49,6 +49,7 @@ final class StarterJars {
             .toList();
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // the jars by group:artifact
+
     // the folder of main classes, keyed by the folder of the module
     private final Map<Path, Path> classes = new LinkedHashMap<>();
     private final List<Path> more = new ArrayList<>();

@@ -320,7 +320,7 @@ final class DubboRequestBody {
         }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass remote.application on from their callers.
+                if (!name.equals(REMOTE_APPLICATION)) { // no warning: services often pass on remote.application
                     LEFT_OUT.tell(name);
                 }
                 return;

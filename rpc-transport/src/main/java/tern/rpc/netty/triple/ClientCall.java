@@ -40,11 +40,14 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private final Connection connection;
     private final RequestHead requestHead;
     private final int requestBytes;
-    private AsciiString[] requestFields; // empty after the request has been written
-    // null if the messages are sent separately, and after the request has been written
+    private AsciiString[] requestFields; // the header fields of the request; empty after the request has been written
+
+    // the message of the request; null if the messages are sent separately, and after the request has been written
     private byte @Nullable [] request;
     private @Nullable Channel channel; // the channel on which the request is written
-    private @Nullable ChannelPromise promise; // null if the request is written in one step
+
+    // completes when the request is sent; null if the request is written in one step
+    private @Nullable ChannelPromise promise;
     private @Nullable Http2Stream stream;
     private @Nullable Http2Headers head;
     private @Nullable MessageDeframer deframer;

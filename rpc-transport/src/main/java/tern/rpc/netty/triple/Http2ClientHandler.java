@@ -68,7 +68,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final PingPace pings = new PingPace();
     private @Nullable ChannelHandlerContext context;
     private boolean reading;
-    // null until at least 4 MiB of received bytes are unread
+    // the adjusted flow-control windows; null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
     Http2ClientHandler(
@@ -373,7 +373,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
-            // after a pause of the server, all calls may reach their deadlines, so these resets are not an attack
+            // after a pause of the server, all calls may reach their deadlines, so resets at the deadline are not an
+            // attack
             boolean isAtDeadline = isAtDeadline(call);
             if (!stream.isHeadersReceived() && !isAtDeadline) {
                 limits.reset(System.nanoTime(), false);

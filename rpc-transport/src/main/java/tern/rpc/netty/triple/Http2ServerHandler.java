@@ -53,8 +53,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
     private @Nullable ChannelHandlerContext context;
-    private @Nullable ConnectionDrain drain; // null until the server asks the client to open no further streams
-    // null until at least 4 MiB of received bytes are unread
+    // ends the connection; null until the server asks the client to open no further streams
+    private @Nullable ConnectionDrain drain;
+
+    // the adjusted flow-control windows; null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
     Http2ServerHandler(
@@ -142,7 +144,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Like the overridden method, but requests no more bytes while reading is paused. */
+    /** Does the same as the overridden method, but requests no more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {

@@ -57,7 +57,8 @@ final class HttpAnswer {
     private volatile boolean messageSent;
     // the headers that the method sent before its result; kept only if the encoding sends them together with the result
     private volatile @Nullable Metadata early;
-    private @Nullable StallWatch stallWatch; // null unless the call is a stream; accessed only by the event loop
+    // detects stalls of a stream; null for a unary call; accessed only by the event loop
+    private @Nullable StallWatch stallWatch;
 
     /** @param acceptsGzip whether the caller accepts compressed answers */
     HttpAnswer(HttpCall call, boolean acceptsGzip) {

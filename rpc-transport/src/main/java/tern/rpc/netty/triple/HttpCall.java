@@ -33,9 +33,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    private final @Nullable HiddenMistake hidden; // null if there are no authorizers
+    // an error that only authorized callers get; null if there are no authorizers
+    private final @Nullable HiddenMistake hidden;
     private volatile long completeNanos = beganNanos();
-    private @Nullable BodyPace pace; // null until the first check of the rate at which the body arrives
+    private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
     private boolean rested; // used only by the event loop; true once mayRest() has returned true
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
@@ -219,10 +220,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         connection().calls().complete(this);
     }
 
-    /**
-     * Returns the reason why the connection refuses a call like this one, and counts the refusal; null if it accepts
-     * the call.
-     */
+    /** Returns the reason why the connection refuses this call, and counts the refusal; null if it accepts the call. */
     private @Nullable RpcException refusal() {
         RpcException full = connection().calls().refusesCall();
         if (full != null) {

@@ -36,7 +36,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
     private int countedBytes; // the sum of the numbers that were passed to counted() for the bytes in the joined buffer
-    private @Nullable List<ChannelPromise> promises; // completed when the joined buffer has been written
+
+    // the promises that complete when the joined buffer has been written
+    private @Nullable List<ChannelPromise> promises;
 
     JoinedWrites() {
         this(bytes -> {});

@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if deliver() has delivered all bytes
+        ByteBuf rest = waiting; // the undelivered bytes; null if deliver() has delivered all bytes
         if (rest == null) {
             return;
         }

@@ -40,7 +40,7 @@ final class StreamCall extends ClientCall {
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
     // the messages that the event loop has taken from the connection's write queue since the last flush
     private final GatheredMessages gathered = new GatheredMessages();
-    private @Nullable Writer writer; // null until the stream is opened
+    private @Nullable Writer writer; // writes the messages of the stream; null until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(

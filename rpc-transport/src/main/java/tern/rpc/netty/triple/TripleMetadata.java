@@ -216,7 +216,7 @@ final class TripleMetadata {
         void write(String name, Object value) {
             String lower = lower(name);
             if (!isMetadata(lower)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // Services often pass remote.application on from their callers.
+                if (!name.equals(REMOTE_APPLICATION)) { // no warning: services often pass on remote.application
                     LEFT_OUT.tell(name);
                 }
                 return;

@@ -23,7 +23,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private byte type = -1;
     private int payloadBytes;
     private @Nullable ResetFrames reset;
-    private @Nullable LateFrames late; // null until the final GOAWAY has been sent
+    // ignores the frames of refused streams; null until the final GOAWAY has been sent
+    private @Nullable LateFrames late;
     private boolean headRead; // true if the header of a frame has been read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {

@@ -17,7 +17,7 @@ final class MisfitsServer implements Misfits {
     private static final int SOME = 3;
     private static final Entry ENTRY = Entry.newBuilder().setAccount("x").build();
     private static final Entry LARGE =
-            Entry.newBuilder().setAccount("x".repeat(9 << 20)).build(); // larger than the maximum message size
+            Entry.newBuilder().setAccount("x".repeat(9 << 20)).build(); // an entry larger than the maximum message size
 
     private static Mistake mistake() {
         String name = Objects.requireNonNull(ServerContext.current()).metadata().get(KIND);

@@ -257,6 +257,7 @@ final class WebCaller implements FeedCaller {
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
         private @Nullable StatusCode end; // the status of the call; null until it has arrived
+
         // true if the HTTP status is an error status; the body is then one document that describes the failure
         private boolean whole;
         private int taken;

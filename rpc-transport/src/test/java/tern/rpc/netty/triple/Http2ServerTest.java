@@ -154,7 +154,7 @@ class Http2ServerTest {
                 wire.message(1 + 2 * i, true, 0, HELLO);
             }
             for (int i = 0; i < calls; i++) {
-                wire.begun(1 + 2 * i); // waits only for the headers, which need no flow-control window
+                wire.begun(1 + 2 * i); // begun() waits only for the headers, which need no flow-control window
             }
             int bytes = 0;
             for (int i = 0; i < calls; i++) {
@@ -310,7 +310,7 @@ class Http2ServerTest {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
             call(wire, 1);
-            wire.begun(1); // waits only for the headers, which need no flow-control window
+            wire.begun(1); // begun() waits only for the headers, which need no flow-control window
             wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 65_535));
             call(wire, 3);
