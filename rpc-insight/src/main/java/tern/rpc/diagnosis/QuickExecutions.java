@@ -12,7 +12,10 @@ final class QuickExecutions {
     /** The minimum number of quick executions in the sampled calls that met the latency target. */
     private static final int MIN_EXECUTIONS = 5;
 
-    /** Executions are considered quick if the slow ones take at least this multiple of their time. */
+    /**
+     * Some executions are considered quick if the slow executions take at least this multiple of the time of the quick
+     * executions.
+     */
     private static final double SLOWER = 5;
 
     private QuickExecutions() {}

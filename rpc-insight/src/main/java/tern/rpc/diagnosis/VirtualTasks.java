@@ -19,7 +19,7 @@ final class VirtualTasks {
     /** The name under which all unnamed virtual threads are grouped. */
     private static final String UNNAMED = "virtual threads";
 
-    private long next; // the time of the next reading; 0 before the first one
+    private long next; // the time of the next reading; 0 before the first reading
 
     /**
      * Reads the stacks, or returns an empty list if no reading is due.

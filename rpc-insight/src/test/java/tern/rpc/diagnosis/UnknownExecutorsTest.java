@@ -85,7 +85,7 @@ class UnknownExecutorsTest {
 
     @Test
     void executorIsTooSmallIfCallsWaitMuchLongerThanATaskTakes() {
-        Cause first = first(2, 0.5); // two threads and 40 calls per second: 50 ms a task
+        Cause first = first(2, 0.5); // With two threads and 40 calls per second, a task takes 50 ms.
 
         assertThat(DiagnosisText.title(first)).isEqualTo("EXECUTOR TOO SMALL: parcels");
         assertThat(first.change().text())
@@ -97,7 +97,7 @@ class UnknownExecutorsTest {
 
     @Test
     void workOfTasksIsTheCauseIfATaskMissesTheTargetByItself() {
-        Cause first = first(2, 2); // two threads and 10 calls per second: 200 ms a task
+        Cause first = first(2, 2); // With two threads and 10 calls per second, a task takes 200 ms.
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
     }

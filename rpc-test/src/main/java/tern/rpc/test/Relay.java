@@ -93,7 +93,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // One peer has disconnected. Both connections are closed below.
+            // One peer has disconnected. Both connections are closed in the finally block.
         } finally {
             cut(pair);
         }

@@ -83,7 +83,7 @@ public final class Connection implements PendingCall.Carrier {
     private boolean answered;
     private long readyNanos; // when the connection became ready for calls
 
-    // written before the state, so a thread that sees the new state also sees the new value of this field
+    // this field is written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";

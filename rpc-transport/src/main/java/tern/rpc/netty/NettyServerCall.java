@@ -40,9 +40,10 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private volatile boolean answered; // updated atomically through ANSWERED
+    private volatile boolean answered; // true if a thread has claimed the answer; updated atomically through ANSWERED
 
-    // written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the watcher
+    // this field is written before watchedUntilNanos, so a thread that sees the new watchedUntilNanos also sees the
+    // watcher
     private volatile @Nullable Watcher watcher;
     // the time after which the watcher is notified; Long.MAX_VALUE if there is no time limit
     private volatile long watchedUntilNanos = Long.MAX_VALUE;

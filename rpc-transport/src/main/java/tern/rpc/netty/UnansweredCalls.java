@@ -42,7 +42,7 @@ final class UnansweredCalls {
     }
 
     private final Channel channel;
-    // ArrayLists while there are calls; otherwise immutable empty lists
+    // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
     private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled

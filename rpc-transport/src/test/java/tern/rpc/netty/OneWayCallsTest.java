@@ -40,7 +40,7 @@ class OneWayCallsTest {
 
     private static final int CALLS = 5;
 
-    /** The service of the tests. */
+    /** The service whose methods the tests call. */
     public interface Log {
 
         @RpcMethod(oneWay = true)

@@ -42,7 +42,7 @@ class ProvidersOfANameTest {
     private static final String NAME = "shop.example";
     private static final int PROVIDERS = 5;
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     public interface Work {
         int whoAnswers();
     }

@@ -47,7 +47,7 @@ class ReconnectByCallTest {
     private static final byte[] GO_AWAY = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     public interface Work {
         String quick(String name);
     }

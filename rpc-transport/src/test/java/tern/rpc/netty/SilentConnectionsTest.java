@@ -177,7 +177,7 @@ class SilentConnectionsTest {
         assertThat(SilentConnections.choose(changing, host(2), false, 100, 0)).hasSize(100);
     }
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     public interface Work {
         String hold(String name);
 

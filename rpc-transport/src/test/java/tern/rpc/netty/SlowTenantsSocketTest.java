@@ -51,7 +51,7 @@ class SlowTenantsSocketTest {
     private static final int QUEUE = 80;
     private static final int GOOD_CALLS = 60;
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     public interface Slow {
 
         CompletableFuture<String> hold(String name);

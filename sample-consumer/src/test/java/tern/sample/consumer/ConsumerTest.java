@@ -50,7 +50,7 @@ import tern.sample.api.UserService;
             "load.rate=200",
             "load.warm-up=100ms",
             "load.duration=500ms",
-            // Even a slow machine meets this latency target.
+            // Even a slow machine meets a latency target of one minute.
             "load.target-latency=1m",
             "rpc.client.timeout=1m"
         })

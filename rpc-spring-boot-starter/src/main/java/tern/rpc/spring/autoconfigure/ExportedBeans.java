@@ -253,7 +253,7 @@ final class ExportedBeans {
 
     private static Set<Class<?>> all(String name, Class<?> own) {
         Set<Class<?>> services =
-                // The returned set may be immutable, so it is copied.
+                // The set from ClassUtils may be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
         services.removeIf(type -> isForeign(type) || isOfLibrary(type, own) || !hasMethods(type));
         if (services.isEmpty()) {

@@ -81,7 +81,10 @@ final class PropertyValueCheck {
         return source != null && source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
     }
 
-    /** Returns whether an earlier source sets the property or, for an entry of a list, the list. */
+    /**
+     * Returns whether an earlier source sets the property. If the property is an element of a list, returns whether an
+     * earlier source sets the list.
+     */
     private boolean isOverridden(ConfigurationPropertyName name) {
         ConfigurationPropertyName whole = name.isLastElementIndexed() ? name.getParent() : name;
         return earlier.stream()
@@ -163,7 +166,7 @@ final class PropertyValueCheck {
         } catch (PlaceholderResolutionException e) {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
-                return text; // the class Addresses explains why this port is unknown
+                return text; // The class Addresses reports an error that explains why the port is unknown.
             }
             throw new InvalidPropertyException(
                     name.toString(),

@@ -94,7 +94,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // A parent context may have a client with another name.
+    @Primary // This client is primary, because a parent context may have a client with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

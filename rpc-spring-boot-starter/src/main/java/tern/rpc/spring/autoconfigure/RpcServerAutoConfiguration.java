@@ -71,7 +71,7 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean(ExportedBeans.SERVER)
-    @Primary // A parent context may have a server with another name.
+    @Primary // This server is primary, because a parent context may have a server with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(

@@ -46,7 +46,7 @@ public final class RpcServerLifecycle
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean started;
     private volatile boolean running;
-    private volatile int openPort; // 0 while the server does not listen
+    private volatile int openPort; // the port of the server; 0 while the server does not listen
 
     /**
      * @param builtIns the built-in services, which are notified when the shutdown begins

@@ -57,7 +57,7 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The exception thrown below reports the invalid value.
+            // The exception after this block reports the invalid value.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);

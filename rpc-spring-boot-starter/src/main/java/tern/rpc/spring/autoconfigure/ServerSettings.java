@@ -52,7 +52,7 @@ record ServerSettings(
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
-    private static final int MAX_FRAMES = 64; // stack frames per exception; see docs/limits.md
+    private static final int MAX_FRAMES = 64; // the maximum number of stack frames per exception (docs/limits.md)
     private static final DataSize MIN_MESSAGE = DataSize.ofKilobytes(1);
     private static final DataSize MAX_MESSAGE = DataSize.ofMegabytes(1_024);
 

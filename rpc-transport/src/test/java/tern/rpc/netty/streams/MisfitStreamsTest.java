@@ -309,7 +309,7 @@ class MisfitStreamsTest {
 
         @Override
         public void cancel() {
-            // the cancellation is ignored
+            // this subscription ignores the cancellation
         }
     }
 

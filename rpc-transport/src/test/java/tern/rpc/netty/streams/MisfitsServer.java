@@ -146,7 +146,7 @@ final class MisfitsServer implements Misfits {
             if (mistake == Mistake.THROWS_WHEN_CANCELLED) {
                 throw failure();
             }
-            // the cancellation is ignored
+            // this subscription ignores the cancellation
         }
     }
 

@@ -135,7 +135,7 @@ class DocumentedHttpTest {
                     request.header(header[0], header[1]);
                 }
                 case "-N" -> {
-                    // this option only changes when curl prints its output, so the test ignores it
+                    // the option -N only changes when curl prints its output, so the test ignores it
                 }
                 default ->
                     request.uri(URI.create(

@@ -20,7 +20,7 @@ import tern.rpc.server.ServiceExport;
 @Timeout(60)
 class Http1DrainTest {
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     @WireName("test.Desk")
     public interface Desk {
 

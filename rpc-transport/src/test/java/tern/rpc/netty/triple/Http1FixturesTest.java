@@ -118,7 +118,7 @@ class Http1FixturesTest {
         for (String name : List.of("connection", "content-length", "transfer-encoding", "cache-control", "allow")) {
             assertThat(ours.header(name)).as(name).isEqualTo(captured.header(name));
         }
-        // Tern does not send this header (docs/wire-protocol.md 4.3).
+        // Tern does not send the header alt-svc (docs/wire-protocol.md 4.3).
         assertThat(ours.head()).doesNotContainKey("alt-svc");
     }
 

@@ -31,7 +31,7 @@ class Http1ServerTest {
     private static final int LIMIT = 100_000;
     private static final String HOST = "Host: localhost\r\n";
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     @WireName("test.Desk")
     public interface Desk {
 

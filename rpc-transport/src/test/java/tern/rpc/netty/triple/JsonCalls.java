@@ -42,7 +42,7 @@ abstract class JsonCalls {
         }
     }
 
-    /** A service for the tests. */
+    /** A service whose methods the tests call. */
     @WireName("test.Shop")
     public interface Shop {
 

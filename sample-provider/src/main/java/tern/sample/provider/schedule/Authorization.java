@@ -19,7 +19,7 @@ class Authorization {
     record Decision(boolean allowed) {}
 
     private final RestClient http;
-    // The field is set before the first call, because the RPC server starts after the web server.
+    // The URL is set before the first call, because the RPC server starts after the web server.
     private volatile @Nullable String url;
 
     Authorization(RestClient authorizationHttp, ScheduleProperties properties) {

@@ -246,7 +246,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             if (isForAddress
                     && (change.applications().isEmpty() || change.applications().contains(application))) {
                 change.executes().forEach((method, limit) -> {
-                    limits.remove(method); // moves the method to the end of the map
+                    limits.remove(method); // Without the removal, the method would keep its earlier place in the map.
                     limits.put(method, limit);
                 });
             }
