@@ -38,8 +38,8 @@ final class SilentStores {
     private static final int LONG_HANG_TARGETS = 50;
 
     /**
-     * An answer is recorded only when its call ends. The delay is assumed to be at most this multiple of the latency
-     * target.
+     * An answer is recorded only when its call ends. The delay until an answer is recorded is assumed to be at most
+     * this multiple of the latency target.
      */
     private static final int RECORDED_TARGETS = 2;
 
@@ -208,7 +208,7 @@ final class SilentStores {
     }
 
     /**
-     * Returns the part to which the waits for the store are attributed. Its name contains the failure from the
+     * Returns the part to which the waits for the store are attributed. The part's name contains the failure from the
      * exceptions of other calls, or {@link #SILENT} if there is none.
      */
     private Part failing(Kind store, String name) {

@@ -58,7 +58,8 @@ public final class HealthService {
 
     private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
 
-    // modified only while this object is locked; read without the lock, so that a status change delays no call
+    // the open watches; modified only while this object is locked; read without the lock, so that a status change
+    // delays no call
     private final Set<HealthWatch> watches = ConcurrentHashMap.newKeySet();
     private final OpenWatches open = new OpenWatches(MAX_WATCHES); // guarded by this
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);

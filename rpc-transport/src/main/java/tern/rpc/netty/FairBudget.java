@@ -115,7 +115,9 @@ final class FairBudget {
             return held.get();
         }
 
-        /** Returns whether a connection from this network that holds the given number of bytes may add more. */
+        /**
+         * Returns whether a connection from this network that holds the given number of bytes may add further bytes.
+         */
         boolean hasRoom(long ofConnection) {
             return ofConnection + held.get() < maxBytes - taken.get();
         }

@@ -31,9 +31,11 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
+    // the budget that counts the bytes of this connection; until settled is true, replaced only while holding the lock
+    // on this object
     private volatile InboundBudget budget;
-    private volatile FairBudget.Part part; // the bytes of the peer's address in the budget; replaced with the budget
+    // the bytes of the peer's address in the budget; replaced together with the budget
+    private volatile FairBudget.Part part;
     private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final InetAddress network;
     private final EventLoop loop;

@@ -75,7 +75,8 @@ final class PendingCalls {
      * Counts a call that has ended without an answer, and removes it from the table. The server may still answer it.
      */
     void abandon(long id) {
-        // incremented before the call is removed, so that a late answer always finds the call or the increment
+        // the counter is incremented before the call is removed, so that a late answer always finds the call or the
+        // increment
         unanswered.incrementAndGet();
         remove(id);
     }

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one-way calls of a client's connection that the server may still run. Their callers do not wait for them, but many
- * servers cancel them when the connection is closed. A connection that accepts no further calls is therefore kept until
- * the server has answered these calls, for a limited time. Confined to the event loop.
+ * The one-way calls of a client's connection that the server may still run. Their callers do not wait for them, but
+ * many servers cancel them when the connection is closed. A connection that accepts no further calls is therefore kept
+ * until the server has answered these calls, for a limited time. Confined to the event loop.
  */
 public final class UnheardCalls {
 
@@ -47,8 +47,8 @@ public final class UnheardCalls {
     /**
      * Called when the connection accepts no further calls.
      *
-     * @param longest the time after which the connection is no longer kept for these calls. Without this limit, a
-     *     server that never answers them would keep the connection open
+     * @param longest the time after which the connection is no longer kept for the unanswered one-way calls. Without
+     *     this limit, a server that never answers them would keep the connection open
      */
     void draining(@Nullable EventLoop loop, Duration longest) {
         if (loop != null && !loop.isShuttingDown()) {

@@ -62,7 +62,7 @@ class SlowTenantsSocketTest {
         String quick(String name);
     }
 
-    /** A streaming service for the tests. */
+    /** A streaming service whose methods the tests call. */
     public interface SlowStreams {
 
         void hold(String name, StreamObserver<String> answers);

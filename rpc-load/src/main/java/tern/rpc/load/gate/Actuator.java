@@ -17,7 +17,8 @@ final class Actuator {
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
     /**
-     * The time limit for an answer. It is long, because an overloaded application answers these requests slowly, too.
+     * The time limit for an answer. It is long, because an overloaded application also answers requests for its
+     * diagnosis slowly.
      */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 

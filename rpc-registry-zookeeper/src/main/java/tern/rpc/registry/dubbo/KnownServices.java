@@ -84,7 +84,7 @@ public final class KnownServices {
         return length;
     }
 
-    /** Forgets all services except these, which {@link #add} has returned. */
+    /** Forgets all services except the given services, which {@link #add} has returned. */
     public void retain(Collection<ApplicationMetadata> used) {
         Set<ApplicationMetadata> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
         distinct.addAll(used);

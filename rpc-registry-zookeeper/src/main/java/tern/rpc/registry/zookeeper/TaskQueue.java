@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class TaskQueue {
 
     /**
-     * The maximum number of tasks that run in a row. The thread's other tasks, such as delayed tasks, can then run in
-     * between.
+     * The maximum number of tasks that run in a row. The limit lets the thread's other tasks, such as delayed tasks,
+     * run in between.
      */
     private static final int MAX_TASKS = 256;
 

@@ -112,7 +112,10 @@ final class PropertyValueCheck {
         }
     }
 
-    /** Rejects a blank number or flag, which is often an unset variable. Spring's message would not say so. */
+    /**
+     * Rejects a blank number or flag, which is often an unset variable. Spring's message would not mention the unset
+     * variable.
+     */
     private void checkBlank(ConfigurationPropertyName name) {
         Class<?> type = known.typeOf(name);
         if (type != null && type.isPrimitive()) {

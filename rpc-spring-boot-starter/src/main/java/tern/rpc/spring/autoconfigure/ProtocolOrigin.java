@@ -19,7 +19,7 @@ final class ProtocolOrigin {
      * protocol.
      *
      * @param configured the settings of the service, with their name in the properties
-     * @param general the addresses for references without their own
+     * @param general the addresses for references without their own addresses
      */
     static @Nullable RpcStartException explained(
             UnknownProtocolException failure,

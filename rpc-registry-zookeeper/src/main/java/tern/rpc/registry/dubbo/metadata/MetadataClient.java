@@ -97,7 +97,8 @@ public final class MetadataClient implements ProcessMetadata {
                         answer.completeExceptionally(failure);
                     }
                 });
-        // The connection fails the call at its deadline. This second limit also covers a connection that does not open.
+        // The connection fails the call at its deadline. A second limit, on the answer, also covers a connection that
+        // does not open.
         answer.orTimeout(TIMEOUT.toMillis() + 500, TimeUnit.MILLISECONDS).whenComplete((metadata, failure) -> {
             pending.fail(
                     new RpcException(StatusCode.CANCELLED, pending + " is not needed any more", Executed.MAYBE, null));

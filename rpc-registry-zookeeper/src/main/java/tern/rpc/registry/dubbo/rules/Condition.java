@@ -21,7 +21,10 @@ record Condition(List<Term> calls, List<Term> providers) {
     private static final String METHOD = "method";
     private static final Set<String> CALL_FIELDS = Set.of(METHOD, "host", "application");
 
-    /** A term. The quantifiers are possessive, because a malicious text could otherwise cause very many steps. */
+    /**
+     * Matches a term of a condition. The quantifiers of the pattern are possessive, because a malicious text could
+     * otherwise cause very many steps.
+     */
     private static final Pattern TERM = Pattern.compile("\\s*+([^&!=,\\s]++)\\s*+(!?=)\\s*+([^&!=]++)");
 
     /**
