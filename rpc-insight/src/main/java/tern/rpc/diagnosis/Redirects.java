@@ -10,7 +10,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Merges exchanges that follow redirects into the first exchange of the chain. Each exchange of the chain may be quick,
- * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that it redirects.
+ * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that it
+ * redirects.
  */
 final class Redirects {
 

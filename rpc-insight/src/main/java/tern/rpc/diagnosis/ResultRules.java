@@ -130,8 +130,8 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether the waiting calls may have submitted tasks to this executor. If Tern measures the executor's tasks,
-     * the ledgers of the calls show it. Otherwise it is unknown.
+     * Returns whether the waiting calls may have submitted tasks to this executor. If Tern measures the executor's
+     * tasks, the ledgers of the calls show it. Otherwise it is unknown.
      */
     private boolean mayGetTasksOfCalls(PoolSnapshot pool, Part wait) {
         boolean isMeasured = !pool.held().isNegative();

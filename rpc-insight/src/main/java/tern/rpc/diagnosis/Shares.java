@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Divides the time of calls in proportion to samples. A call's own time is divided among the activities of its thread.
- * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are subtracted
- * from the operation's time. Not thread-safe.
+ * Host name lookups, waits for a processor, and work of this process that were sampled during an operation are
+ * subtracted from the operation's time. Not thread-safe.
  */
 final class Shares {
 

@@ -82,8 +82,8 @@ public final class OutsideOperations {
     }
 
     /**
-     * Returns an operation of this kind whose beginning was recorded with {@link #begins}, and that runs or ended within
-     * the last 10 s; null if there is none.
+     * Returns an operation of this kind whose beginning was recorded with {@link #begins}, and that runs or ended
+     * within the last 10 s; null if there is none.
      *
      * @param isWanted selects operations by their names
      */

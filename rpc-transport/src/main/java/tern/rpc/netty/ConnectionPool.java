@@ -172,7 +172,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return lastReason;
     }
 
-    /** Returns the next ready connection, round-robin. If none is ready, returns a connection that is being opened, or null. */
+    /**
+     * Returns the next ready connection, round-robin. If none is ready, returns a connection that is being opened, or
+     * null.
+     */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);

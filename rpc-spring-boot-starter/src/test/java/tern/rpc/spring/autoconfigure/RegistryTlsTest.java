@@ -37,8 +37,8 @@ import tern.rpc.spring.autoconfigure.RegistryTest.Provider;
 import tern.rpc.transport.TestAuthority;
 
 /**
- * Tests applications whose registry is a ZooKeeper server with TLS. The server requires a certificate of its clients, so
- * an application is connected only if it uses both the keys and the trusted certificates of its bundle.
+ * Tests applications whose registry is a ZooKeeper server with TLS. The server requires a certificate of its clients,
+ * so an application is connected only if it uses both the keys and the trusted certificates of its bundle.
  */
 @Timeout(180)
 class RegistryTlsTest {

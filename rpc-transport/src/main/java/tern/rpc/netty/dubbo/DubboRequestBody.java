@@ -311,8 +311,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Writes the metadata as entries of the map that is being encoded. Omits values with the given names, with a warning
-     * for each name.
+     * Writes the metadata as entries of the map that is being encoded. Omits values with the given names, with a
+     * warning for each name.
      */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {

@@ -130,7 +130,9 @@ final class MessageDeframer {
         }
     }
 
-    /** Drops the delivered bytes. A few remaining bytes are copied, so that they do not keep a large buffer allocated. */
+    /**
+     * Drops the delivered bytes. A few remaining bytes are copied, so that they do not keep a large buffer allocated.
+     */
     private void shrink(ByteBuf rest) {
         if (rest.readableBytes() < rest.capacity() / 4) {
             waiting = BodyReader.copy(rest);
