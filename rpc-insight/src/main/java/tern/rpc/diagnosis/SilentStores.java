@@ -69,7 +69,9 @@ final class SilentStores {
      */
     private record Waiting(EndedCall call, boolean atPool) {}
 
-    /** Attributes all waits for a database, Redis server or other store that does not answer to this store. */
+    /**
+     * Finds databases and Redis servers that do not answer, and attributes all waits for such a server to the server.
+     */
     void apply() {
         for (Kind store : List.of(Kind.SQL, Kind.REDIS)) {
             Map<String, List<Waiting>> byName = waiting(store);

@@ -220,8 +220,8 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations on one data source, Redis server or peer into one cause, if all of its operations have
-     * become slower. If this applies to several of them, chooses the one that costs the most time.
+     * Merges the operations on a data source, Redis server or peer into one cause, if all operations on it have become
+     * slower. If this applies to several data sources, servers or peers, chooses the one that costs the most time.
      *
      * @return whether there is such a store or peer
      */

@@ -82,8 +82,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The throttled time divided by the elapsed time. This is the largest value if several groups have a quota, and 0
-     * if there is no quota. The throttled time is a sum over run queues, so the result may exceed 1.
+     * The throttled time divided by the elapsed time. If several groups have a quota, this is the largest of their
+     * values. It is 0 if there is no quota. The throttled time is a sum over run queues, so the result may exceed 1.
      */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
@@ -111,7 +111,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return stalled(from.stalls().io(), to.stalls().io());
     }
 
-    /** The used share of the group's memory limit, including the page cache. */
+    /** The used share of the control group's memory limit, including the page cache. */
     public double memoryShare() {
         return share(to.memory().usedBytes(), to.memory().limitBytes());
     }

@@ -177,7 +177,8 @@ final class CallerConnection implements PendingCall.Carrier {
         channel = made;
         try {
             if (isClosed()) {
-                // the thread that closed the connection may not have seen the new channel, so this thread closes it
+                // the thread that closed the connection may not have seen the new channel, so the current thread closes
+                // the channel
                 made.close();
             }
             made.setOption(StandardSocketOptions.TCP_NODELAY, true);

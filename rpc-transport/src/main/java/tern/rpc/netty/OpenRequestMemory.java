@@ -63,7 +63,7 @@ public final class OpenRequestMemory {
      */
     public void incomplete(int bytes) {
         if (inbound != null || (bytes != 0 && !closed)) {
-            // bytes added after the close would never be released
+            // bytes that are added after the connection has been closed would never be released
             inbound().incomplete(bytes);
         }
     }

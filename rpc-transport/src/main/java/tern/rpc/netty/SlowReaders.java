@@ -176,8 +176,8 @@ final class SlowReaders {
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // other threads do not schedule a check while the flag is set, so answers that they queued since the last
-            // check would be missed
+            // while a check is running, other threads do not schedule another check, so without this call, answers that
+            // they queued in the meantime would be missed
             queued();
         }
     }

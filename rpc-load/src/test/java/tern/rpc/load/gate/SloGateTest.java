@@ -89,7 +89,7 @@ class SloGateTest {
                         ServerTransportSettings.onPort(0),
                         LOOPS,
                         List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
-                // The maximum wait in the queue suffices even for a slow machine.
+                // The maximum wait in the queue is so long that no call is refused, even on a slow machine.
                 .maxQueueWait(Duration.ofMinutes(1))
                 .export(ServiceExport.of(GreetingService.class, new Greetings()))
                 .export(ServiceExport.of(GreetingService.class, new Greetings(), "north", "1.0"))

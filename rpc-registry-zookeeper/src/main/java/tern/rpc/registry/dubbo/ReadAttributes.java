@@ -21,7 +21,7 @@ public final class ReadAttributes {
     static final String TIMESTAMP = "timestamp";
     static final String TOKEN = "token";
 
-    /** The names of all parameters that are read. */
+    /** The names of all parameters that are read from a registry entry. */
     static final List<String> NAMES = List.of(TAG, TIMESTAMP, TOKEN, WEIGHT, ZONE);
 
     private static final int MAX_WEIGHT = 1_000_000;

@@ -327,7 +327,10 @@ final class ExportedBeans {
         }
     }
 
-    /** Returns whether each use of the scope fails outside a web request. Unknown scopes always fail. */
+    /**
+     * Returns whether each use of the scope fails outside a web request. This is also true for a scope that is not
+     * registered.
+     */
     private static boolean needsRequest(@Nullable Scope scope) {
         return scope == null
                 || isIn("org.springframework.web", scope.getClass())

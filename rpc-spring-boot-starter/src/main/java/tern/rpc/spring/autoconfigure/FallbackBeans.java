@@ -86,8 +86,8 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns a service's fallback, or null if there is none. The fallback bean is created when the supplier is first
-     * used.
+     * Returns a supplier of a service's fallback, or null if the service has no fallback. The fallback bean is created
+     * when the supplier is first used.
      */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
         if (!(factory instanceof ConfigurableListableBeanFactory beans)) {

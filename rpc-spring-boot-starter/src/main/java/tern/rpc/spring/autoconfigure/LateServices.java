@@ -42,7 +42,7 @@ final class LateServices {
                         + method.getReturnType().getName();
     }
 
-    /** Returns the change that makes the annotation known in time. */
+    /** Returns advice on how to change the application so that the annotation of the bean is found in time. */
     static String action(ConfigurableListableBeanFactory beans, String name) {
         return factoryMethod(beans, ExportedBeans.definedAs(beans, name)) == null
                 ? "Register the definition in an ImportBeanDefinitionRegistrar or a BeanRegistrar, or remove the exclusion."

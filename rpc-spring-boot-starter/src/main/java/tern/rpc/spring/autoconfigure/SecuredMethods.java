@@ -45,10 +45,13 @@ final class SecuredMethods {
     /** The expressions that allow each call, with or without an authenticated caller. */
     private static final Set<String> OPEN = Set.of("permitAll", "permitAll()");
 
-    /** The type of the beans that apply the annotations. */
+    /** The type of the beans that apply the annotations of Spring Security. */
     private static final String ADVISOR = "org.springframework.security.authorization.method.AuthorizationAdvisor";
 
-    /** The class of the bean that applies the annotations in applications with {@code @EnableGlobalMethodSecurity}. */
+    /**
+     * The class of the bean that applies the annotations of Spring Security in applications with
+     * {@code @EnableGlobalMethodSecurity}.
+     */
     private static final String INTERCEPTOR = "MethodSecurityInterceptor";
 
     private static final int MAX_METHODS = 5;

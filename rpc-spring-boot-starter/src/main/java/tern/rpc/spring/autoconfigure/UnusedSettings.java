@@ -105,7 +105,10 @@ final class UnusedSettings {
         }
     }
 
-    /** Adds services whose name appears twice in different forms. Only one of them has an effect. */
+    /**
+     * Adds services whose name appears twice in different forms. Only the properties under one of the two forms have an
+     * effect.
+     */
     private void addRepeatedServices() {
         Map<String, String> names = new HashMap<>();
         for (String name : client.services().keySet()) {

@@ -33,7 +33,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) {
         if (context.getTestClass().map(Class::isMemberClass).orElse(false)) {
-            return; // the enclosing class runs the check
+            return; // the check runs after the enclosing test class
         }
         if (!ResourceLeakDetector.isEnabled()) {
             return; // leak detection was turned off on the command line, because it would distort time measurements
