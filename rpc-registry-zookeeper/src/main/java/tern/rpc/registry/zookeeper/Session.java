@@ -175,7 +175,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Returns the number of tasks that wait for the session's thread, without the delayed ones. */
+    /** Returns the number of tasks that wait for the session's thread, not counting delayed tasks. */
     int waitingTasks() {
         return tasks.size();
     }
