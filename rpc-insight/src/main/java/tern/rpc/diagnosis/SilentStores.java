@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes a database, a Redis server or another store that does not answer any more: several calls wait for it, and
+ * Recognizes a database or a Redis server that does not answer any more: several calls wait for it, and
  * no call has got an answer from it since these calls began. A slow store, or one that makes some calls wait for a
  * lock, still answers other calls.
  */
