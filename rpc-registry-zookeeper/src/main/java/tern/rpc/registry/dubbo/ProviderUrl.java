@@ -52,8 +52,9 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     private static String decoded(String name) {
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) { // the message of e quotes the name, which may be a secret
-            throw new IllegalArgumentException("a name that is not URL-encoded", e);
+        } catch (IllegalArgumentException e) {
+            // e is not the cause, because its message quotes the name, which may contain a password.
+            throw new IllegalArgumentException("a name that is not URL-encoded");
         }
     }
 
