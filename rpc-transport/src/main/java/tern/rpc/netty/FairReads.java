@@ -22,7 +22,14 @@ import tern.rpc.NanoClock;
  */
 final class FairReads implements RecvByteBufAllocator {
 
-    static final long TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+    /**
+     * The length of a turn while few connections are busy. It is long enough for the small calls of 200 callers. With
+     * turns of 250 µs, half as many calls were read and answered together, and Triple used a third more processor time.
+     */
+    static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    /** In turns that are shorter than this, buffers are also smaller. */
+    private static final long LARGE_BUFFER_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
     static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
 
@@ -181,7 +188,7 @@ final class FairReads implements RecvByteBufAllocator {
             }
             // While many connections use up their turns, every buffer is small, because the next bytes may be
             // expensive.
-            limit = Math.min(limit, (int) (MAX_BYTES * turn / TURN_NANOS));
+            limit = (int) Math.min(limit, MAX_BYTES * turn / LARGE_BUFFER_NANOS);
         }
     }
 }

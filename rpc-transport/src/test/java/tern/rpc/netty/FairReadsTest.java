@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class FairReadsTest {
@@ -42,6 +43,13 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS / 3)).isTrue();
         assertThat(fullRead(FairReads.TURN_NANOS / 3)).isTrue();
         assertThat(fullRead(FairReads.TURN_NANOS / 3 + 3)).isFalse();
+    }
+
+    /** Otherwise fewer calls would be answered together, and each call would need more processor time. */
+    @Test
+    void theSmallCallsOf200CallersFitIntoOneTurn() {
+        assertThat(fullRead(200 * TimeUnit.MICROSECONDS.toNanos(5))).isTrue();
+        assertThat(reads.guess()).isEqualTo(FairReads.MAX_BYTES);
     }
 
     @Test
