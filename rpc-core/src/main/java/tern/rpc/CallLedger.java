@@ -330,9 +330,9 @@ public final class CallLedger {
 
     /**
      * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
-     * started. While the call runs, returns those that are running or waiting. At most 64 of them are listed. Their
-     * times are not part of {@link #nanos}, because the call has not necessarily waited for them. Any thread may call
-     * this.
+     * started. While the call runs, returns the operations that are running and the tasks that are waiting. The list
+     * has at most 64 entries. The times of the entries are not part of {@link #nanos}, because the call has not
+     * necessarily waited for the operations and tasks. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();

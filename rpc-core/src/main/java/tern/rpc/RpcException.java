@@ -138,8 +138,8 @@ public class RpcException extends RuntimeException {
 
     /**
      * Returns the exception to report for a call whose last attempt failed with this exception. If an earlier attempt
-     * is more likely to have run than the last one, the returned exception says so. Otherwise, this exception is
-     * returned.
+     * is more likely to have run than the last attempt, the returned exception says that the method may have run, or
+     * has run. Otherwise, the method returns this exception.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

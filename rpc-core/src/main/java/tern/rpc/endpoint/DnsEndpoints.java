@@ -75,9 +75,9 @@ public final class DnsEndpoints implements EndpointSource {
     private final AtomicBoolean refreshing = new AtomicBoolean();
     // This object's lock guards the following fields. Lists and arrays have one element for each name.
     private final List<List<Instance>> known = new ArrayList<>();
-    private final boolean[] unresolved; // Each element is true if the last lookup of the name failed.
-    private final boolean[] looked; // Each element is true once a lookup of the name has ended.
-    private final boolean[] looking; // Each element is true during a lookup of the name.
+    private final boolean[] unresolved; // For each name, true if its last lookup failed.
+    private final boolean[] looked; // For each name, true after its first lookup has ended.
+    private final boolean[] looking; // For each name, true while a lookup of the name runs.
     private final Queue<Integer> due = new ArrayDeque<>(); // The indexes of the names that have to be looked up.
     private int workers; // The number of threads that look up names.
     private boolean isFirstListDue; // True if even an incomplete list is reported.

@@ -9,10 +9,10 @@ import tern.rpc.NanoClock;
  * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. It handles
  * only calls that find few free permits.
  *
- * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
- * limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth of all permits in use.
- * The calls from all other tenants are admitted, even beyond the limit. A majority vote in constant space, in which
- * each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
+ * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
+ * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
+ * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. A majority vote in
+ * constant space, in which each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. A tenant with
  * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
@@ -193,7 +193,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether another tenant has recently sent calls. It may also return true after the other tenants have stopped, because {@code other} may still be this tenant, or a closed connection of its address.
+     * Returns whether another tenant has recently sent calls. Returns false if {@code other} is the asking tenant
+     * itself, or a closed connection of the asking tenant's address.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

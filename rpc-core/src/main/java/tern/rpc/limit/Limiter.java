@@ -69,8 +69,8 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // Above this number of admitted calls, the admission of a new call depends on how many of these calls belong to its
-    // tenant.
+    // Above this number of admitted calls, the admission of a new call depends on how many admitted calls belong to the
+    // tenant of the new call.
     private volatile int askedFrom;
     // Up to this total number of calls, calls of tenants with few admitted calls are admitted beyond the limit.
     private volatile int beyond;

@@ -305,8 +305,8 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     }
 
     /**
-     * Returns a sentence that names the service's providers if none of them offers the subscription's protocol;
-     * otherwise an empty string.
+     * If no provider of the service offers the subscription's protocol, returns a sentence that names the service's
+     * providers; otherwise an empty string.
      */
     String whyNobody(Subscription subscription) {
         List<Provider> all = services.getOrDefault(subscription.service().toString(), List.of());

@@ -101,7 +101,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // The attempt ended without waiting, so the attempt at OBJECTS may wait for the full time.
+                    // MEDIUM refused the request without a wait, so the request may wait at OBJECTS for the full
+                    // PATIENCE_MILLIS.
                 }
             }
         }

@@ -478,8 +478,10 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         release(stream != null, workerLeftBefore);
     }
 
-    /** Passes the call to the reserve threads ({@link MethodReserve}) if its method may use them. Called before a worker gets
-     * the call. Returns whether the reserve took the call. */
+    /**
+     * Passes the call to the reserve threads ({@link MethodReserve}) if its method may use the reserve. Called before a
+     * worker gets the call. Returns whether the reserve took the call.
+     */
     boolean offerTo(MethodReserve reserve, @Nullable Share share) {
         return reserve.offer(this, call, share);
     }

@@ -16,7 +16,10 @@ class ProviderCopiesTest extends ScriptedProviders {
 
     private static final int CALLS_PER_SECOND = 10;
 
-    /** For each call or copy at the failing provider, the time for which it waits for its answer. */
+    /**
+     * The maximum time that each call or copy would wait for the answer of the failing provider, in the order in which
+     * the calls and copies were sent.
+     */
     private final List<Duration> waits = new ArrayList<>();
 
     /**

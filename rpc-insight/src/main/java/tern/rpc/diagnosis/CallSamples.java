@@ -246,8 +246,9 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code that it
-     * calls. If the owner is unknown, the methods that wait for the lock are assumed to hold it, too.
+     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code called by the
+     * code that holds the lock. If the owner of the lock is unknown, the methods that wait for the lock are assumed to
+     * hold it, too.
      */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
@@ -292,7 +293,8 @@ final class CallSamples {
 
     /**
      * Returns whether a call runs an operation of the given kind between two of the given waits. The operation must run
-     * in a method that waits, in the caller of such a method, or in code that one of them calls.
+     * in a method that waits, in the caller of a method that waits, or in code that the waiting method or its caller
+     * calls.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);

@@ -130,8 +130,8 @@ final class DatabaseLocks {
 
     /**
      * Returns the statements that probably wait for a lock on the given statement's table: either all statements of the
-     * table, or all of its writing statements. Returns an empty set unless two conditions hold. Several statements must
-     * wait, or the holder of the lock must be known. Statements of other tables must take their usual time.
+     * table, or all writing statements of the table. Returns an empty set unless two conditions hold. First, several
+     * statements wait, or the holder of the lock is known. Second, statements of other tables take their usual time.
      */
     private Set<String> lockedWith(String statement) {
         String table = Statements.table(statement);
@@ -154,9 +154,9 @@ final class DatabaseLocks {
     }
 
     /**
-     * Returns all statements of the given statement's data source that write, if all of them are slower and no reading
-     * statement is slower. Returns an empty set if all of them write to the same table, because they may then wait for
-     * a lock.
+     * Returns all writing statements of the data source that runs the given statement, if all writing statements are
+     * slower than usual and all reading statements take their usual time. Returns an empty set if all writing
+     * statements write to the same table, because a lock on the table may then make the statements slow.
      */
     private Set<String> slowWrites(String statement) {
         Set<String> writes = only(ofStore(statement), name -> Statements.isWrite(name) && isKnown(name));

@@ -13,9 +13,10 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.SqlStates;
 
 /**
- * Finds deadlocks in the database, and conflicts of transactions. The database ends one statement at once, and the
- * statements of the other transactions go on. Code that repeats the ended transaction succeeds in the end. The time of
- * these calls is then the wait of statements that succeed, or the time of the repeated statements.
+ * Finds deadlocks in the database, and conflicts of transactions. In a deadlock, the database ends a statement of one
+ * transaction immediately, and the statements of the other transactions continue. If the application repeats the ended
+ * transaction, the call usually succeeds, but late. The late call has spent its time in statements that waited for
+ * locks, or in repeated statements. Failures of calls therefore do not show all deadlocks and conflicts.
  */
 final class Deadlocks {
 

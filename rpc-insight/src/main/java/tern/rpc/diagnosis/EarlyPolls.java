@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
  * Recognizes running calls that may be long polls, or calls to methods that are always slow, as long as the usual times
- * of these methods are unknown. Without this class, a few of these calls would seem to hang soon after the start of the
- * application. The usual times of calls could then not be learned during the resulting miss.
+ * of these methods are unknown. Without this class, a few long polls would seem to hang soon after the start of the
+ * application, and would begin a miss. The usual times of calls cannot be learned during a miss.
  */
 final class EarlyPolls {
 

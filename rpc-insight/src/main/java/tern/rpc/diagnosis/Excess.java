@@ -29,8 +29,8 @@ final class Excess {
     private static final int MAX_ACCOUNTS = 512;
 
     /**
-     * If at least this share of the time that was added for a call's failure is attributed to a cause, the call is
-     * assumed to succeed once the cause is removed.
+     * A failed call is treated as if it had taken additional time. If at least this share of the additional time is
+     * attributed to a cause, the call is assumed to succeed after the cause is removed.
      */
     private static final double HALF = 0.5;
 

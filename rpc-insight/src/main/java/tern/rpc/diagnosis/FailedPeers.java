@@ -23,7 +23,7 @@ final class FailedPeers {
     /** Calls that ended after a long wait. */
     private static final class Ended {
         int calls;
-        final Times failures = new Times(); // for each failure of a peer, the number of calls that it ended
+        final Times failures = new Times(); // for each failure of a peer, the number of calls with this failure
 
         void add(@Nullable Part failure) {
             calls++;

@@ -154,9 +154,9 @@ final class HolderRules {
     }
 
     /**
-     * Returns whether the work of the likely holders takes longer than usual. Samples do not show how long this work
-     * usually takes. Therefore the time of the work is compared with the usual time that calls spend outside of
-     * operations.
+     * Returns whether the work of the likely holders takes longer than usual. Samples do not show how long the work of
+     * the likely holders usually takes. The time of the work is therefore compared with the time that calls usually
+     * spend outside of operations.
      */
     private boolean hasGrown(Part wait, Part work) {
         return excess.badByMethod().keySet().stream()

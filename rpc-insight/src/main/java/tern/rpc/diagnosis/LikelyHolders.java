@@ -13,8 +13,8 @@ import tern.rpc.pool.ApplicationCode;
 
 /**
  * Finds the calls that most likely hold the lock, permit or pooled object that other calls wait for. Also finds the
- * activity of these holders. The JVM does not report these holders. They run code below the same line or method as the
- * waiting calls, and do not wait for the same thing.
+ * activity of the likely holders. The JVM does not report the holders. A likely holder runs code below the same line or
+ * method as the waiting calls, and does not wait for the same lock, permit or object.
  */
 final class LikelyHolders {
 

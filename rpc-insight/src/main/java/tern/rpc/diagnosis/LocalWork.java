@@ -9,9 +9,10 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes work and pauses of this process within an operation of a client. The ledger records them as a part of the
- * operation, but the other process does not cause them. Two cases are known: the client pauses before it repeats a
- * request, and a client filter of the application works or waits.
+ * Recognizes work and pauses of this process during an operation of an HTTP, Redis or RPC client. The ledger records
+ * this work and these pauses as a part of the operation, although the peer does not cause them. Two cases are known: an
+ * HTTP, Redis or RPC client pauses before it repeats a request, and a client filter of the application works or waits
+ * during a remote call.
  */
 final class LocalWork {
 

@@ -27,8 +27,9 @@ final class MoreCalls {
     private static final double MAX_DELAY_NANOS = 3e9;
 
     /**
-     * A small number of additional calls could also be one retry of each late call. Therefore these calls must begin at
-     * least this time before the miss. The miss itself begins some seconds after calls became late.
+     * A small number of additional calls could also be one retry of each late call. A small number of additional calls
+     * is therefore a cause only if the additional calls began at least this time before the miss. The miss itself
+     * begins some seconds after calls became late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 

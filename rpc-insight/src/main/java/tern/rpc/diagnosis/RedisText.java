@@ -175,7 +175,7 @@ final class RedisText {
 
     /**
      * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
-     * saturated and these threads use a large share of them.
+     * saturated and these threads use a large share of the processor time.
      */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

@@ -32,7 +32,8 @@ final class RejectedTasks {
     private final Map<String, PoolVerdict> pools;
 
     /**
-     * Recommends a change for an executor, given the number of tasks that it starts per second and their mean duration.
+     * Recommends a change for an executor, given the number of tasks that the executor starts per second and the mean
+     * duration of the tasks.
      */
     @FunctionalInterface
     interface Sizing {

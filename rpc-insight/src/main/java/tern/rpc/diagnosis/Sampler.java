@@ -65,9 +65,10 @@ final class Sampler {
         int httpWaits; // the number of samples in which the thread waited for an HTTP connection
         int httpCommonPool; // the number of samples in which a thread of the common pool had to pass on an HTTP answer
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
-        long longestConnect; // the longest period in which all samples found the thread opening an HTTP connection
+        long longestConnect; // the longest period in which the thread opened an HTTP connection in all samples
 
-        // since when all samples have found the thread opening a connection; 0 if the last sample did not
+        // the time of the first of the latest consecutive samples in which the thread opened an HTTP connection; 0 if
+        // the thread did not open an HTTP connection in the latest sample
         private long connectsSince;
 
         Samples(String method) {

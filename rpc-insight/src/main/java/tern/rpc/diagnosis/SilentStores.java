@@ -14,9 +14,9 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes a database or a Redis server that does not answer any more: several calls wait for it, and
- * no call has got an answer from it since these calls began. A slow store, or one that makes some calls wait for a
- * lock, still answers other calls.
+ * Recognizes a database or a Redis server that does not answer any more: several calls wait for it, and no call has got
+ * an answer from it since the waiting calls began. A slow store, or one that makes some calls wait for a lock, still
+ * answers other calls.
  */
 final class SilentStores {
 
@@ -32,8 +32,8 @@ final class SilentStores {
 
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
-     * slow statement. The waits are then attributed to the store only if one of the calls has taken at least this
-     * multiple of the target.
+     * slow statement. If a lock or a slow statement may be the cause, the waits are attributed to the store only if one
+     * of the waiting calls has taken at least this multiple of the target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
@@ -169,9 +169,9 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the hanging statements may explain the wait. There are two cases. Either all of them may wait for
-     * a row lock or for the database's log. Or none of them has hung for very long, and all of them use the same table
-     * or have no usual time.
+     * Returns whether the hanging statements may explain the wait. There are two cases. In the first case, all hanging
+     * statements may wait for a row lock or for the database's log. In the second case, no hanging statement has hung
+     * for very long, and all hanging statements use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();

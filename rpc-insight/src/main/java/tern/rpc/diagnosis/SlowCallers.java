@@ -47,7 +47,7 @@ final class SlowCallers {
                 : bad.stream().filter(call -> !explain(call, samples)).toList();
     }
 
-    /** Returns whether at least one of these calls waited noticeably for a worker. */
+    /** Returns whether at least one of the given late or failed calls waited noticeably for a worker. */
     static boolean waitForWorkers(List<EndedCall> bad, long targetNanos) {
         return bad.stream()
                 .anyMatch(call -> call.ledger().nanos(Phase.QUEUE, call.endedNanos()) > NOTABLE * targetNanos);

@@ -187,8 +187,9 @@ final class SymptomRules {
     }
 
     /**
-     * Merges the operations of one kind in two cases. Either all of them became slower, so that their server is the
-     * likely cause, or there are many short operations and none of them takes most of the time.
+     * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
+     * their server is the likely cause. In the second case, there are many short operations, and no single operation
+     * takes most of the time.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
      *     attributed to this command
@@ -246,7 +247,10 @@ final class SymptomRules {
                 && !operations.areOfSameServer(one.name(), other.name());
     }
 
-    /** Merges statements that wait for the same lock in the database, or for its log, into the longest of them. */
+    /**
+     * Attributes the time of statements that are slow for the same reason to the statement that takes the most time.
+     * The reason is a lock in the database, or a slow log of the database.
+     */
     private void mergeStatements() {
         Part longest = leaves.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.SQL)
@@ -268,7 +272,7 @@ final class SymptomRules {
      * statements or commands. Attributes the time of the other statements or commands to it, because the additional
      * operations keep the server busy.
      *
-     * @return whether there is such an operation
+     * @return whether calls run a statement or command more often than usual that takes most of the time
      */
     private boolean passOnToMore(Kind kind) {
         boolean isStore = kind == Kind.SQL || kind == Kind.REDIS;

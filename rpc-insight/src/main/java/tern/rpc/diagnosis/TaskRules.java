@@ -92,8 +92,8 @@ final class TaskRules {
     }
 
     /**
-     * Returns whether this pool is not an executor and the reason for the wait for this pool is known. Only such a pool
-     * is a cause of full executors.
+     * Returns whether the pool may be the cause of full executors: it is not an executor itself, and the reason why
+     * calls wait for it is known.
      */
     private static boolean isCause(PoolVerdict pool) {
         return pool.pool().now().kind() != PoolKind.EXECUTOR && pool.reason() != PoolVerdict.Reason.UNKNOWN;

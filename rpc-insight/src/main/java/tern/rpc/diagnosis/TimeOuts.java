@@ -75,7 +75,7 @@ final class TimeOuts {
         return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
     }
 
-    /** Returns the time limits of these calls and where they are set; empty if they are unknown. */
+    /** Returns the time limits of the given calls and where the limits are set; empty if the limits are unknown. */
     private static String limit(List<EndedCall> ended) {
         return most(ended, FailurePart::limit).stream().findFirst().orElse("");
     }
@@ -150,7 +150,7 @@ final class TimeOuts {
         return most(ended, EndedCall::caller);
     }
 
-    /** Returns the most frequent values of a property of these calls, the most frequent one first. */
+    /** Returns the most frequent values of a property of the given calls, the most frequent value first. */
     private static List<String> most(List<EndedCall> calls, Function<EndedCall, @Nullable String> property) {
         Map<String, Integer> counts = new TreeMap<>();
         for (EndedCall call : calls) {

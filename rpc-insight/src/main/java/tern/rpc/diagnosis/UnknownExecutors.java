@@ -38,8 +38,8 @@ final class UnknownExecutors {
     /**
      * The waits of late or failed calls for a result.
      *
-     * @param perSecond the number of these calls that end per second
-     * @param waitNanos the mean time that one of them waits
+     * @param perSecond the number of waiting calls that end per second
+     * @param waitNanos the mean time for which a call waits for a result
      */
     private record Waiting(double perSecond, double waitNanos) {
 

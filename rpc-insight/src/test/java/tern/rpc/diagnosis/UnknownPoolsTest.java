@@ -10,7 +10,10 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests the diagnosis if calls wait for an executor or a data source whose state is unknown. A healthy pool must not be named as the cause. */
+/**
+ * Tests the diagnosis if calls wait for an executor or a data source whose state is unknown. A healthy pool must not be
+ * named as the cause.
+ */
 class UnknownPoolsTest {
 
     private final Shop shop = new Shop();

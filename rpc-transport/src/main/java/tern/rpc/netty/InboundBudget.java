@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Connections that hold no bytes of the budget, such as connections with only small requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
- * time, because well-behaved peers send such a message without a pause. A connection checks the budget after each read,
- * so each connection may exceed the budget by the bytes of one read.
+ * time, because well-behaved peers send a small message without a pause. A connection checks the budget after each
+ * read, so each connection may exceed the budget by the bytes of one read.
  *
  * <p>Thread-safe.
  */

@@ -77,7 +77,10 @@ final class UnansweredCalls {
         }
     }
 
-    /** Checks a call frequently again. Does nothing if the call is already checked frequently. */
+    /**
+     * Moves a call from the calls that are checked once a second to the calls that are checked at the usual, shorter
+     * interval. Has no effect on a call that is already checked at the shorter interval.
+     */
     void wake(Unanswered call) {
         if (resting.remove(call)) {
             add(call);

@@ -155,12 +155,14 @@ public final class EmbeddedServer implements AutoCloseable {
             return connections.get(0);
         }
 
-        /** Returns the number of bytes of requests that count towards the full budget. */
+        /** Returns the number of bytes of requests that are counted in the memory budget for all callers. */
         public long requestBytes() {
             return budget.used();
         }
 
-        /** Returns the number of bytes of requests that count towards the budget of unauthenticated callers. */
+        /**
+         * Returns the number of bytes of requests that are counted in the memory budget for unauthenticated callers.
+         */
         public long strangersBytes() {
             return strangers.used();
         }

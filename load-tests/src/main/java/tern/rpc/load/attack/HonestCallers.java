@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. One call in ten is a stream. If the
- * connection is lost, the current call fails and the next call reconnects. The latency of a call is measured from its
- * scheduled start.
+ * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. One
+ * call in ten is a stream. If the connection is lost, the current call fails and the next call reconnects. The latency
+ * of a call is measured from its scheduled start.
  */
 final class HonestCallers implements AutoCloseable {
 

@@ -290,7 +290,7 @@ final class RegistryScale {
         System.out.printf(Locale.ROOT, format + "%n", values);
     }
 
-    /** The server of all instances, which publishes the first of them. */
+    /** The server of all instances. It publishes the first instance. */
     private static final class Provider implements AutoCloseable {
 
         private final EventLoops loops = EventLoops.start(1);

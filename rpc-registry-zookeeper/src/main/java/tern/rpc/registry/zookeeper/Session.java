@@ -138,7 +138,10 @@ final class Session implements AutoCloseable {
         return cutOffLists;
     }
 
-    /** Returns the problems that watches have with rules. */
+    /**
+     * Returns the counters that make each problem with a rule appear in the log only once, even if several watches read
+     * the same rule.
+     */
     SharedProblems ruleProblems() {
         return ruleProblems;
     }

@@ -28,8 +28,10 @@ final class Partition implements AutoCloseable {
         run(this::accept);
     }
 
-    /** Returns the address at which this simulated network accepts connections to the registry. The session timeout is the
-     * shortest that the server allows. */
+    /**
+     * Returns the address at which this simulated network accepts connections to the registry. The session timeout is
+     * the shortest timeout that the server allows.
+     */
     RegistryUrl url() {
         return RegistryUrl.parse("zookeeper://127.0.0.1:" + listener.getLocalPort() + "?session=1000&timeout=500");
     }

@@ -169,8 +169,10 @@ class ManyStreamsTest {
         }
     }
 
-    /** Returns the number of a stream. The number selects the method that the stream calls: one whose answers wait until the
-     * client reads them. */
+    /**
+     * Returns the number of a stream. The number selects the method that the stream calls: a method whose answers wait
+     * until the client reads them.
+     */
     private static int patientId(Wire wire, int number) {
         return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;
     }

@@ -93,7 +93,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
         return bits == 0 ? 0 : -1 << (Integer.SIZE - bits);
     }
 
-    /** Returns the least or the greatest values of the numbers of a pattern, one byte for each. */
+    /** Returns the lower or upper limits of the four numbers in an address pattern, one byte for each number. */
     private static int ends(String pattern, boolean isLeast) {
         int ends = 0;
         for (String part : pattern.split("\\.", -1)) {
