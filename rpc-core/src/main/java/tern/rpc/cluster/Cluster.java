@@ -147,7 +147,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Returns whether a provider is connected, or about to be connected, and answers. A provider that has been silent
      * for only a short time counts as answering, because all providers are silent during a pause of this process. If
-     * the client dropped unlisted providers after such a pause, it could use them again only when they are listed.
+     * the client dropped unlisted providers after a pause of this process, it could use these providers again only when
+     * they are listed.
      */
     private boolean answers(Endpoint endpoint) {
         long now = clock.nanoTime();

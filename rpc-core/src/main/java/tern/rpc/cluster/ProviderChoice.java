@@ -83,7 +83,7 @@ final class ProviderChoice {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            // Usually there are neither tags nor rules. In this case, a long list is not copied.
+            // Usually there are neither tags nor rules. Without tags and rules, a long list is not copied.
             return subset.of(listed);
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();

@@ -33,7 +33,7 @@ final class Silence {
     // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
     private volatile long signNanos;
     private volatile boolean silent;
-    private volatile long sinceNanos; // The start of the current silence, or of the last one.
+    private volatile long sinceNanos; // The start of the current silence, or of the last silence.
     private volatile boolean told; // True if the current silence has been logged.
     private int callsAtStart; // The calls in flight when the silence began. This object's lock guards this field.
     private volatile long nextPingNanos;

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 public interface Publication {
 
     /**
-     * The result of checking the published entries: how many of them had to be written again, by reason.
+     * The result of checking the published entries: the number of entries that had to be written again, by reason.
      *
      * @param missing the number of entries that were missing
      * @param conflicts the number of entries for this process's address that another process had written

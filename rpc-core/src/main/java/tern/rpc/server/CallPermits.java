@@ -122,8 +122,8 @@ abstract class CallPermits {
 
     /**
      * Records, before the answer is sent, that a unary call no longer needs its thread. The caller may send its next
-     * call before the thread has finished this one. The answered call must then no longer be counted in the number of
-     * threads that its tenant or its method occupies.
+     * call before the thread has finished the answered call. The answered call must then no longer be counted in the
+     * number of threads that its tenant or its method occupies.
      */
     void methodReturned(MethodHandler method) {
         threadReturns(method);

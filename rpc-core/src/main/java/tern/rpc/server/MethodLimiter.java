@@ -8,10 +8,10 @@ import tern.rpc.limit.Share;
 
 /**
  * Limits the running calls to one method, and divides the permitted number of calls among tenants. While only one
- * tenant calls the method, it may make all of these calls. When a call from a tenant with less than an equal share of
- * the running calls is refused, tenants with an equal share or more may start no further calls for one second. When
- * calls of these tenants end, the refused tenant can make its calls. Thread-safe. A race may cause a single call to be
- * wrongly accepted or refused.
+ * tenant calls the method, the tenant may make all permitted calls. When a call from a tenant with less than an equal
+ * share of the running calls is refused, tenants with an equal share or more may start no further calls for one second.
+ * When calls of the tenants with large shares end, the refused tenant can make its calls. Thread-safe. A race may cause
+ * a single call to be wrongly accepted or refused.
  */
 final class MethodLimiter {
 

@@ -67,8 +67,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes. In this case, both take much time. If only one of them were removed,
-     * fewer than half of the late or failed calls would meet the target.
+     * Returns whether there are two main causes. Two causes are main causes if both take much time, and if removing
+     * only one of the two causes would let fewer than half of the late or failed calls meet the target.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

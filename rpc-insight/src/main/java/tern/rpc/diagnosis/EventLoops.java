@@ -6,7 +6,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes code that blocks an event loop. The thread of an event loop serves many connections, so every wait on this
- * thread delays all of them.
+ * thread delays all these connections.
  */
 final class EventLoops {
 

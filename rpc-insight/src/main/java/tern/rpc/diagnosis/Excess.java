@@ -298,7 +298,7 @@ final class Excess {
 
     /**
      * Returns whether most of the time of the given activity or wait was added for failures, such as timeouts, and was
-     * not measured. In this case, the activity or wait did not become slower.
+     * not measured. An activity or wait whose time was mostly added did not become slower.
      */
     boolean isMostlyFailure(Part part) {
         double nanos = times.sum(Operations.only(part));

@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Attributes the time of waits for permits, for pooled objects and for locks without a known owner to the work of the
- * calls that likely hold them. These rules are needed if the holders use a client that Tern does not measure, because
- * the ledgers of calls then do not record the work.
+ * calls that likely hold the permits, objects and locks. The rules for likely holders are needed if the holders use a
+ * client that Tern does not measure, because the ledgers of calls then do not record the work.
  */
 final class HolderRules {
 
@@ -108,8 +108,8 @@ final class HolderRules {
     }
 
     /**
-     * Returns whether the longest of the given operations is new or takes about as long as usual. In this case, the
-     * cause is the code that runs the operation under the lock, because nothing shows that the operation became slower.
+     * Returns whether the longest of the given operations is new or takes about as long as usual. The cause is then the
+     * code that runs the operation under the lock, because nothing shows that the operation became slower.
      */
     private boolean isAsUsual(Phase phase, Times operation) {
         Map<String, Double> each = operations.each(phase);

@@ -101,7 +101,8 @@ final class JdkLocks {
 
     /**
      * Returns whether the owner has left the code of the application without releasing a lock that the application
-     * takes itself. Only locks of java.util.concurrent can remain locked in this way.
+     * takes itself. Only locks of java.util.concurrent can remain locked after their owner has left the code that took
+     * them.
      */
     static boolean isLeftBehind(ThreadLook waiter, ThreadLook owner) {
         return waiter.state() != Thread.State.BLOCKED

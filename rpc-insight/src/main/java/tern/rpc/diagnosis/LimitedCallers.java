@@ -36,7 +36,7 @@ final class LimitedCallers {
     private final Deque<Long> served = new ArrayDeque<>(); // the number of served calls in each second
     private long seen; // the number of answers with status 429 up to the previous second
     private long ignored; // the number of answers with status 429 that do not count as bad calls
-    private int limitedSeconds; // the number of consecutive seconds with status 429, including the last one
+    private int limitedSeconds; // the number of consecutive seconds with status 429, including the last second
 
     /**
      * Returns a copy of the counters at the end of a second, without the answers with status 429 that do not count as

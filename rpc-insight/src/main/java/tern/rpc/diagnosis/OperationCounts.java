@@ -11,11 +11,11 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Compares the number of operations per call with the usual number. Operations take more time than usual in two cases:
- * each of them is slower, or calls run more of them. The two cases need different changes.
+ * each operation is slower, or calls run more operations. The two cases need different changes.
  */
 final class OperationCounts {
 
-    /** Operations are considered slower only if one of them takes at least this multiple of its usual time. */
+    /** Operations are considered slower only if one operation takes at least this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
     /** Calls run many more operations than usual if their number is at least this multiple of the usual number. */

@@ -6,7 +6,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Attributes the extra time of calls to the memory or the disk of the machine while threads wait for them. No stack
- * shows these waits. Instead, code, the collector and operations seem to become slower.
+ * shows a wait for memory or for a disk. Instead, code, the garbage collector and operations seem to become slower.
  */
 final class PressureRules {
 

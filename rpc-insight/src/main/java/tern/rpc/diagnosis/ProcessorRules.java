@@ -64,11 +64,12 @@ final class ProcessorRules {
     }
 
     /**
-     * Attributes the extra time of operations to the processors, if these are saturated and operations of several kinds
-     * are slower. In this case the calls' threads, the event loops and perhaps the servers on this machine wait for
-     * processors. If other processes saturate the processors, three slower operations of one kind are enough, because
-     * their server may run on this machine. Two things remain separate causes: an activity or wait that takes most of
-     * the extra time, and code whose processor time exceeds the time of the slower operations.
+     * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
+     * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and perhaps the
+     * servers on this machine wait for processors. If other processes saturate the processors, three slower operations
+     * of one kind are enough, because their server may run on this machine. Two things remain separate causes: an
+     * activity or wait that takes most of the extra time, and code whose processor time exceeds the time of the slower
+     * operations.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Merges exchanges that follow redirects into the first exchange of the chain. Each exchange of the chain may be quick,
- * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that it
+ * so its duration is not the cause. The cause is the peer that answers with redirects, or the address that the peer
  * redirects.
  */
 final class Redirects {

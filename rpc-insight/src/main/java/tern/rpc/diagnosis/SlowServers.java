@@ -51,7 +51,7 @@ final class SlowServers {
 
     /**
      * Returns the operations of one store or peer if all of them became slower than usual; otherwise an empty set. The
-     * usual times of at least two of them must be known, because a new operation may be slow by itself.
+     * usual times of at least two operations must be known, because a new operation may be slow by itself.
      */
     Set<String> allOf(Kind kind, String store) {
         Phase phase = Operations.phase(kind);
@@ -65,8 +65,8 @@ final class SlowServers {
     }
 
     /**
-     * Returns the store or peer whose operations take the most of this extra time, if all of them became slower. Returns
-     * null if there is none.
+     * Returns the store or peer whose operations take the most of the given extra time, among the stores and peers
+     * whose operations all became slower. Returns null if there is no such store or peer.
      *
      * @param times the extra time of operations of this kind
      */

@@ -304,8 +304,9 @@ final class SymptomRules {
     }
 
     /**
-     * Returns the remote method of this part, if timeouts end calls to it at several providers. In this case, the
-     * timeout is the likely cause, not a provider. Otherwise returns null.
+     * If timeouts end calls to one remote method at several providers, the timeout is the likely cause, not a provider.
+     * Returns the remote method of the given part if timeouts end calls to the method at several providers; otherwise
+     * null.
      */
     private @Nullable String lateMethodOf(Part part) {
         String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())

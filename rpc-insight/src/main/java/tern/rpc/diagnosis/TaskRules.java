@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Attributes the wait for a thread of an executor, and the rejections by a full executor, to whatever occupies the
- * executor's threads. An executor is full because its tasks wait, for example for a connection or a lock. In this case
- * the executor is only a symptom, and neither more threads nor another executor would help.
+ * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
+ * executor is only a symptom. Neither more threads nor another executor would then help.
  */
 final class TaskRules {
 

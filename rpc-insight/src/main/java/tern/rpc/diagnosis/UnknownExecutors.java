@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes executors that are too small although no snapshot of them exists, because they are not beans. The number
- * of their threads is known from samples. The time of a task follows from this number and from the number of results
- * per second: busy threads complete threads / time tasks per second.
+ * of their threads is known from samples. The time of a task follows from the number of threads and from the number of
+ * results per second: busy threads complete threads / time tasks per second.
  */
 final class UnknownExecutors {
 

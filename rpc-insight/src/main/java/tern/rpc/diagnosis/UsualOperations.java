@@ -9,8 +9,8 @@ import tern.rpc.Phase;
 import tern.rpc.pool.LargeReplies;
 
 /**
- * The usual duration of operations, and how many of them a call usually runs; both are learned from calls that met the
- * latency target.
+ * The usual duration of operations, and the usual number of operations per call. Both values are learned from calls
+ * that met the latency target.
  */
 final class UsualOperations {
 

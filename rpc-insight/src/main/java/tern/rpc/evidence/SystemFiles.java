@@ -25,7 +25,7 @@ final class SystemFiles {
     /**
      * Reads a file.
      *
-     * @return the content; empty if the file cannot be read. In this case, {@link #missing} reports the file
+     * @return the content; empty if the file cannot be read. {@link #missing} reports files that cannot be read
      */
     String text(String path) {
         try {

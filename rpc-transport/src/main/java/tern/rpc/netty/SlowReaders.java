@@ -27,10 +27,10 @@ import tern.rpc.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client has read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. A client may report more than {@link #FAST_BYTES} at once. The rest of such a
- * report counts for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection may be closed
- * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the
- * most unread bytes is closed first. Thread-safe.
+ * {@link #FAST_BYTES} within one second. If a client reports more than {@link #FAST_BYTES} in one step, the bytes above
+ * {@link #FAST_BYTES} count for the following seconds. Above {@link UnsentBudget#mostBytes}, any connection may be
+ * closed immediately. The address with the most unread bytes is processed first. Within an address, the connection with
+ * the most unread bytes is closed first. Thread-safe.
  */
 final class SlowReaders {
 

@@ -16,7 +16,7 @@ import tern.rpc.RpcException;
 /**
  * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
  * subscriber. No thread blocks. A thread that signals an event also handles it, unless another thread is already
- * handling events. In that case, the other thread also handles the new event.
+ * handling events. If another thread is already handling events, this other thread also handles the new event.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 

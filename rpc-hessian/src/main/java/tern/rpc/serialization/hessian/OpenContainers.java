@@ -221,7 +221,8 @@ final class OpenContainers {
 
     /**
      * Adds up the costs of open containers, outermost first, because an open container can refer only to open
-     * containers that enclose it. A container that refers to one of them is assumed to refer to all of them.
+     * containers that enclose it. A container that refers to one enclosing container is assumed to refer to all
+     * enclosing containers.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

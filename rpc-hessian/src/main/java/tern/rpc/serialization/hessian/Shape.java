@@ -74,8 +74,8 @@ abstract class Shape {
 
     /**
      * Binds only the last field with this name, which is the subclass's field. Called when the definition and the class
-     * have different numbers of fields with this name. In this case, only the last field can be matched reliably,
-     * because hidden fields are distinguished only by their order.
+     * have different numbers of fields with this name. With different numbers of fields, only the last field can be
+     * matched reliably, because hidden fields are distinguished only by their order.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;

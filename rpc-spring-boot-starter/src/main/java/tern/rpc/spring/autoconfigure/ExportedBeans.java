@@ -140,7 +140,7 @@ final class ExportedBeans {
             }
             RpcService annotation = annotation(beans, name);
             if (bean != null && annotation != null) {
-                // A @Bean method may return an interface. In this case, the class of the bean is known only now.
+                // If a @Bean method returns an interface, the class of the bean is known only now.
                 Class<?> type = ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);

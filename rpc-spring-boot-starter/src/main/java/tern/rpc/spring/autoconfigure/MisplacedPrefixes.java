@@ -94,7 +94,7 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
-     * also set. In this case, the property with the wrong prefix may be used in a placeholder.
+     * also set, because the property with the wrong prefix may then be used in a placeholder.
      */
     private @Nullable String described(
             IterableConfigurationPropertySource source, ConfigurationPropertyName name, List<String> prefixes) {

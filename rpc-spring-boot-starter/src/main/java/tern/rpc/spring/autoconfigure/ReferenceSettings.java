@@ -94,9 +94,9 @@ record ReferenceSettings(
     }
 
     /**
-     * Returns the settings that apply to all methods. Omits the hash key if no method of the interface has a parameter
-     * with this name. Another interface with the same simple name shares the settings. In this case, the key is meant
-     * for the other interface.
+     * Returns the settings that apply to all methods. Another interface with the same simple name may share the
+     * settings. Omits the hash key if no method of the interface has a parameter with this name, because the hash key
+     * is then meant for the other interface.
      */
     private MethodSettings fitting(ServiceDescriptor service) {
         String key = defaults.hashKey();

@@ -362,8 +362,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of them
-     * may lack a method. Until all references are known, missing methods are therefore only recorded.
+     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of the
+     * interfaces may lack a method. Until all references are known, missing methods are therefore only recorded.
      */
     private void checkMethods(Class<?> type, String prefix, RpcClientProperties.Service properties) {
         Map<String, InvalidPropertyException> missing = MethodProperties.check(type, prefix, properties);

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
 
 /**
- * Counts the heartbeats and other events of a client. A read may contain thousands of them, and the server must answer
- * each heartbeat. Dubbo sends one heartbeat per minute. Confined to the event loop.
+ * Counts the heartbeats and other events of a client. One read may contain thousands of heartbeats, and the server must
+ * answer each heartbeat. Dubbo sends one heartbeat per minute. Confined to the event loop.
  */
 final class FramesWithoutCall {
 

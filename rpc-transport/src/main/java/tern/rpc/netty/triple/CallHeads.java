@@ -13,8 +13,8 @@ import tern.rpc.transport.BuiltInMethods;
 
 /**
  * Creates the call heads (path, metadata and caller of a call), which authorizers check before a request is decoded.
- * The request message of a generic call contains the name of the method. In this case, only this name is decoded from
- * the message.
+ * The request message of a generic call contains the name of the method. From the request message of a generic call,
+ * only the name of the method is decoded.
  */
 final class CallHeads {
 

@@ -29,7 +29,7 @@ final class UnaryCall extends ClientCall {
         ask(2); // The call requests two messages, so that a forbidden second message is detected.
     }
 
-    /** Returns a copy of this call for another connection, because the call was not sent on this one. */
+    /** Returns a copy of this call for another connection, because the call was not sent on its first connection. */
     UnaryCall on(Connection other) {
         return new UnaryCall(codecs(), codec(), pending(), other, requestHead(), requestFields(), request());
     }

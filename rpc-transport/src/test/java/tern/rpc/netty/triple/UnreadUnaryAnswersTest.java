@@ -110,7 +110,7 @@ class UnreadUnaryAnswersTest {
         return connection;
     }
 
-    /** Requests ten answers over HTTP/2 without reading any of them. */
+    /** Requests ten answers over HTTP/2 and reads none of the answers. */
     private void askByHttp2(boolean windows) {
         Http2Wire wire = opened(Http2Wire.open(server.port()));
         if (windows) {

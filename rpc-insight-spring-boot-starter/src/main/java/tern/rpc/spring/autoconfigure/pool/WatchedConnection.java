@@ -195,8 +195,8 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Wraps a statement's {@code ResultSet} in an instrumented proxy. Returns it without a proxy if no fetch size
-         * is set, because the driver reads all rows at once in this case.
+         * Wraps a statement's {@code ResultSet} in an instrumented proxy. If no fetch size is set, returns the {@code
+         * ResultSet} without a proxy, because the driver then reads all rows together.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {

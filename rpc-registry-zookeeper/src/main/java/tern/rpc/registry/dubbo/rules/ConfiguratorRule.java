@@ -154,7 +154,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 isOfProvider);
     }
 
-    /** Returns the addresses under a key; an empty list if one of them matches all addresses. */
+    /** Returns the addresses under a key; an empty list if one of the addresses matches all addresses. */
     private static List<AddressPattern> addresses(RuleText config, String key) {
         List<AddressPattern> patterns = Rule.bounded(config.texts(key)).stream()
                 .map(AddressPattern::parse)

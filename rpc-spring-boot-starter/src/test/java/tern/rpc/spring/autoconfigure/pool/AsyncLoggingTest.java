@@ -85,7 +85,8 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter also runs when an event leaves the ring buffer. In that case, it accepts every line.
+                // The filter also runs when an event leaves the ring buffer. When an event leaves the ring buffer, the
+                // filter accepts every line.
                 .hasSize(RING - RESERVE);
     }
 
