@@ -215,7 +215,7 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
-    /** Returns the headers. They must not be changed, because calls share them. */
+    /** Returns the headers. Code must not change the returned headers, because calls share them. */
     public Metadata headers() {
         return headers;
     }

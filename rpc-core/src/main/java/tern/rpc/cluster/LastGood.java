@@ -17,9 +17,9 @@ import tern.rpc.endpoint.Instance;
  * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
  * than 30 s. This also applies if the list has new entries instead, because the client is not connected to them yet.
  *
- * <p>If the list is empty, held providers keep their weight. They also keep it for up to 30 s after the list has
- * entries again, until at least half of the providers are listed. Otherwise the first provider that registers again
- * would get all calls. In all other cases, held providers are tried last. Immutable.
+ * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
+ * the list has entries again, until at least half of the providers are listed. Otherwise the first provider that
+ * registers again would get all calls. In all other cases, held providers are tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable

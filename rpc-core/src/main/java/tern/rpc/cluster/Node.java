@@ -223,8 +223,8 @@ public final class Node {
 
     /**
      * Records the end of a copy of a call that was sent as a probe. An answer after the timeout of the original call
-     * counts as a failure. Such an answer also shows that the provider has served the calls that waited before the
-     * copy, so the next copy follows soon.
+     * counts as a failure. A late answer also shows that the provider has served the calls that waited before the copy,
+     * so the next copy follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied

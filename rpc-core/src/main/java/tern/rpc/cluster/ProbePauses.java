@@ -100,8 +100,8 @@ final class ProbePauses {
 
     /**
      * Starts a pause between half and one and a half of the given time, unless a copy has no answer yet. The pauses
-     * differ so that the clients do not send their copies at the same time after a recovery. They depend on the clock
-     * instead of random numbers, so that simulations are reproducible.
+     * differ so that the clients do not send their copies at the same time after a recovery. The pauses depend on the
+     * clock instead of random numbers, so that simulations are reproducible.
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {

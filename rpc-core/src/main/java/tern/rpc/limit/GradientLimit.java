@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * gradient = (r' / r - 1) / (n' / n - 1)      0: calls are independent      1: calls only wait for each other
  * </pre>
  *
- * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. The first computes n
- * from the throughput. The second uses the highest number of concurrent calls. While the load grows, the first gradient
- * lags behind for calls that wait for each other, and the second lags behind for independent calls.
+ * <p>The gradient is computed in two ways and averaged. Both ways use the mean time t of calls as r. The first computes
+ * n from the throughput. The second uses the highest number of concurrent calls. While the load grows, the first
+ * gradient lags behind for calls that wait for each other, and the second lags behind for independent calls.
  *
  * <p>The limit changes once per measurement window of the {@link Limiter}:
  * <ul>

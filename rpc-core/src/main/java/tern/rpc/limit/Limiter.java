@@ -39,8 +39,8 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. These calls
-     * hardly influence the window.
+     * A window begins when at most 1/{@value} of the calls admitted under earlier limits are still running. Calls
+     * admitted under earlier limits then hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 

@@ -45,7 +45,8 @@ record ProviderDocument(Map<String, @Nullable Object> members) {
     }
 
     /**
-     * Returns this content with the services of a registration. They replace all entries with the same address.
+     * Returns this content with the services of a registration. The services of the registration replace all entries
+     * with the same address.
      *
      * @throws IllegalArgumentException if the value of one of these services is not a list
      */

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * are also searched linearly, because this class implements {@code Comparable} with a supertype as the type argument.
  *
  * <p>Keys are counted by hash in a limited number of slots, so two hashes may share a slot. In the usual case, all keys
- * of a container have one class that can be ordered. Such keys are not counted and need no memory. Not thread-safe.
+ * of a container have one class that can be ordered. Keys of one class that can be ordered are not counted and need no
+ * memory. Not thread-safe.
  */
 public final class EqualHashes {
 
@@ -31,8 +32,8 @@ public final class EqualHashes {
     private static final int MIN_PLACES = 64;
 
     /**
-     * Random numbers, created when a key is counted for the first time. They prevent a sender from knowing which
-     * hashes share a slot.
+     * Random numbers, created when a key is counted for the first time. The random numbers prevent a sender from
+     * knowing which hashes share a slot.
      */
     private static final class Secret {
 
@@ -109,8 +110,8 @@ public final class EqualHashes {
     }
 
     /**
-     * Returns whether the key is null or an enum constant. Such keys are harmless: null can occur only once, and the
-     * sender cannot choose the hash of an enum constant.
+     * Returns whether the key is null or an enum constant. Null and enum constants are harmless as keys: null can occur
+     * only once, and the sender cannot choose the hash of an enum constant.
      */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;

@@ -46,8 +46,9 @@ final class HandlerRegistry implements ServiceLookup {
         private final AtomicBoolean told = new AtomicBoolean();
 
         /**
-         * Logs once that an export with a group or a version serves a caller that specified neither. Such calls succeed
-         * only over HTTP and Triple, and only while the interface has no other export.
+         * Logs once that an export with a group or a version serves a caller that specified neither. A call without
+         * group and version to such an export succeeds only over HTTP and Triple, and only while the interface has no
+         * other export.
          */
         void tellOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();

@@ -443,9 +443,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may
-         * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
-         * logs the exception with this id. The serializer has its own setting for the causes of exceptions.
+         * Sets whether callers get the messages of exceptions whose classes they do not have. The messages of
+         * exceptions may contain SQL or other internals. The default is false: callers get the class name and an id,
+         * and the server logs the exception with this id. The serializer has its own setting for the causes of
+         * exceptions.
          */
         public Builder exceptionTexts(boolean told) {
             this.exceptionTexts = told;

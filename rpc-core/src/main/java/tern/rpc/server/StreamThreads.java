@@ -6,9 +6,9 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run stream callbacks. They are divided among tenants by the same rules as method threads
- * ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running and
- * waiting tasks do not outnumber the free spare threads. No task is ever refused. Thread-safe.
+ * The threads that run stream callbacks. The stream threads are divided among tenants by the same rules as method
+ * threads ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running
+ * and waiting tasks do not outnumber the free spare threads. No task is ever refused. Thread-safe.
  */
 final class StreamThreads {
 

@@ -1,8 +1,8 @@
 package tern.rpc.stream;
 
 /**
- * Sends the application's values to a {@link MessageSink}. Any thread may call its methods. They never block, and
- * they run no application code on the calling thread.
+ * Sends the application's values to a {@link MessageSink}. Any thread may call its methods. The methods never block,
+ * and run no application code on the calling thread.
  */
 public interface MessageWriter {
 

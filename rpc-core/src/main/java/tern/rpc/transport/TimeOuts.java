@@ -10,8 +10,8 @@ import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates the error messages for timeouts. They are the same on every transport and contain the address, the time
- * and the setting that determines the limit.
+ * Creates the error messages for timeouts. The messages are the same on every transport and contain the address, the
+ * time and the setting that determines the limit.
  */
 public final class TimeOuts {
 

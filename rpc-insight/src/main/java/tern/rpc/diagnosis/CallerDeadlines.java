@@ -49,8 +49,8 @@ final class CallerDeadlines {
     }
 
     /**
-     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. Such an answer
-     * shows that a timeout of the provider is too short.
+     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. A provider
+     * with this answer has a timeout that is too short.
      */
     static boolean isOfProvider(Throwable failure) {
         Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");

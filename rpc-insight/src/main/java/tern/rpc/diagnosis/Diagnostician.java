@@ -369,7 +369,8 @@ public final class Diagnostician {
 
     /**
      * Returns the number of calls since the given time that missed the latency target but are not counted as late.
-     * These calls were no slower than usual for their method, or were late only because of their callers.
+     * Calls that are not counted as late were no slower than usual for their method, or were late only because of their
+     * callers.
      */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(this::isExcused).count();

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes the exceptions that a circuit breaker, a bulkhead or a rate limiter in this process throws to refuse a
- * call. These exceptions do not show why the limiter refuses calls.
+ * call. The exception of a limiter does not show why the limiter refuses calls.
  */
 final class LocalRefusals {
 
@@ -40,8 +40,8 @@ final class LocalRefusals {
     private static final String MICROPROFILE = "org.eclipse.microprofile.faulttolerance.";
 
     /**
-     * The exceptions by their simple names. These are exceptions of Resilience4j, Failsafe, MicroProfile, SmallRye,
-     * Sentinel and Spring.
+     * The exceptions by their simple names. The set contains exceptions of Resilience4j, Failsafe, MicroProfile,
+     * SmallRye, Sentinel and Spring.
      */
     private static final Map<String, Known> EXCEPTIONS = Map.ofEntries(
             Map.entry("CallNotPermittedException", new Known("", Limiter.BREAKER)),

@@ -119,9 +119,9 @@ final class PoolRules {
     }
 
     /**
-     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see
-     * {@link #MIN_OTHER_WORK}). Such waits do not explain a full pool: a call rarely holds a connection while it waits
-     * for a task, and the tasks often wait for the pool themselves.
+     * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
+     * #MIN_OTHER_WORK}). Waits for the results of tasks do not explain a full pool: a call rarely holds a connection
+     * while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);

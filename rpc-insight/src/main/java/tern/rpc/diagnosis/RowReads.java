@@ -5,8 +5,8 @@ import java.util.function.Predicate;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes calls that mostly wait for the next rows of a result. Either the driver fetches few rows at a time, or the
- * server finds the rows slowly.
+ * Recognizes calls that mostly wait for the next rows of a result. Calls wait for rows if the driver fetches few rows
+ * at a time, or if the server finds the rows slowly.
  */
 final class RowReads {
 

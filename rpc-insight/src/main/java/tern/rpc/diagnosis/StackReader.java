@@ -154,8 +154,8 @@ final class StackReader {
     }
 
     /**
-     * Returns whether a virtual thread could run, but all carrier threads are busy. Such a thread is RUNNABLE, and its
-     * innermost frame still shows where it stopped running.
+     * Returns whether a virtual thread could run, but all carrier threads are busy. A virtual thread without a carrier
+     * thread is RUNNABLE, and its innermost frame still shows where it stopped running.
      */
     private static boolean waitsForCarrier(ThreadLook thread) {
         if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {

@@ -10,7 +10,7 @@ import tern.rpc.pool.PoolKind;
 /**
  * Attributes the wait for a thread of an executor, and the rejections by a full executor, to whatever occupies the
  * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
- * executor is only a symptom. Neither more threads nor another executor would then help.
+ * executor is only a symptom. Neither more threads nor another executor would help while the tasks of an executor wait.
  */
 final class TaskRules {
 
@@ -63,7 +63,7 @@ final class TaskRules {
 
     /**
      * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated
-     * tasks may occupy the executor while they run operations. Such tasks need a separate executor. Therefore
+     * tasks may occupy the executor while they run operations. Unrelated tasks need a separate executor. Therefore
      * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {

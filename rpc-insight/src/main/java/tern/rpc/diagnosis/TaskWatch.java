@@ -216,8 +216,9 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. They run code
-     * of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep come last.
+     * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. The likely
+     * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
+     * come last.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none

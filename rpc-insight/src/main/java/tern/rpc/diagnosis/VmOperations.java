@@ -96,8 +96,9 @@ final class VmOperations {
     }
 
     /**
-     * Returns whether the diagnosis itself asks for operations with this name while it samples late calls. Such an
-     * operation does not explain a pause. If it took long, it mostly waited for a thread that did not stop in time.
+     * Returns whether the diagnosis itself asks for operations with this name while it samples late calls. An operation
+     * that the diagnosis itself asks for does not explain a pause. If it took long, it mostly waited for a thread that
+     * did not stop in time.
      */
     static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

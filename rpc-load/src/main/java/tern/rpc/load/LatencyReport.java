@@ -96,8 +96,9 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the duration that is used to compute the throughput: the longer of two durations without the warm-up.
-     * These are the planned duration of the load, and the time until the last call ends minus the target latency.
+     * Returns the duration that is used to compute the throughput: the longer of two durations without the warm-up. The
+     * two durations are the planned duration of the load, and the time until the last call ends minus the target
+     * latency.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

@@ -56,7 +56,10 @@ final class SocketReading {
         setAutoRead();
     }
 
-    /** Called when all further bytes are dropped. They are read, so that the close of the peer is noticed. */
+    /**
+     * Called when all further bytes are dropped. The dropped bytes are still read, so that the close of the peer is
+     * noticed.
+     */
     void drop() {
         dropping = true;
         setAutoRead();

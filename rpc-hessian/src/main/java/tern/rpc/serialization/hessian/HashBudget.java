@@ -43,11 +43,12 @@ class HashBudget {
     private static final int HASH_STEPS = 4;
 
     /**
-     * The additional steps for comparing a key with an earlier key of the same hash code. They are charged for each
-     * value in the key, because a comparison follows many references and takes much longer than hashing. Comparisons
-     * with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only keys of JDK classes,
-     * such as lists and maps, cost additional steps. Objects of the application's classes cost none, because entities
-     * often have a constant hash code. A step is the unit of the limit {@code rpc.limits.max-key-steps}.
+     * The additional steps for comparing a key with an earlier key of the same hash code. The additional steps are
+     * charged for each value in the key, because a comparison follows many references and takes much longer than
+     * hashing. Comparisons with the first {@link HessianLimits#equalKeys} earlier keys cost no additional steps. Only
+     * keys of JDK classes, such as lists and maps, cost additional steps. Objects of the application's classes cost
+     * none, because entities often have a constant hash code. A step is the unit of the limit {@code
+     * rpc.limits.max-key-steps}.
      */
     private static final int EQUAL_STEPS = 512;
 

@@ -154,8 +154,8 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Sets whether an exception keeps the messages of its causes when it is sent, even if the classes of these
-         * causes are unknown to callers. Such messages may contain SQL or other internals. The default is false:
-         * callers get the class name and an id, and the cause is logged with this id.
+         * causes are unknown to callers. The messages of exceptions may contain SQL or other internals. The default is
+         * false: callers get the class name and an id, and the cause is logged with this id.
          */
         public Builder exceptionTexts(boolean told) {
             this.exceptionTexts = told;

@@ -27,8 +27,8 @@ final class MapForm implements WireForm {
     }
 
     /**
-     * Returns the {@link WireForm} that writes a sorted map as a {@code TreeMap}, and any other map as a
-     * {@code LinkedHashMap}. Both keep the order of the entries.
+     * Returns the {@link WireForm} that writes a sorted map as a {@code TreeMap}, and any other map as a {@code
+     * LinkedHashMap}. Both map classes keep the order of the entries.
      */
     static MapForm ofJdk(Class<?> type) {
         Class<?> written = SortedMap.class.isAssignableFrom(type) ? TreeMap.class : LinkedHashMap.class;

@@ -33,8 +33,8 @@ import tools.jackson.databind.type.MapType;
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
  * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
- * hash code. Some containers always take quadratic time when filled one element at a time. They are filled in one step,
- * from another container that is decoded first.
+ * hash code. Some containers always take quadratic time when filled one element at a time. These containers are filled
+ * in one step, from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 

@@ -18,7 +18,10 @@ import tern.rpc.registry.dubbo.rules.Rule;
  */
 final class ApplicationWatch {
 
-    /** An empty key for the watches of unsupported rules. Such a watch only logs a warning, so it needs no service. */
+    /**
+     * An empty key for the watches of unsupported rules. A watch of an unsupported rule only logs a warning, so it
+     * needs no service.
+     */
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
     private final Folder<Known> processes;

@@ -26,7 +26,7 @@ import tern.rpc.transport.Tls;
 
 /**
  * Passes keys and trusted certificates to the ZooKeeper client, which reads them only from files. The files are in a
- * directory that only the process owner can read. They are protected by a random password and are deleted when the
+ * directory that only the process owner can read. The files are protected by a random password and are deleted when the
  * registry is closed. Thread-safe.
  */
 final class TlsStores implements AutoCloseable {

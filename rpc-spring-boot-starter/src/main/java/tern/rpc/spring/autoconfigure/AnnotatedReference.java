@@ -231,8 +231,8 @@ final class AnnotatedReference {
     }
 
     /**
-     * Replaces the placeholders in the timeouts that the interface declares. These timeouts take precedence over the
-     * timeout of the client.
+     * Replaces the placeholders in the timeouts that the interface declares. The timeouts of the interface take
+     * precedence over the timeout of the client.
      *
      * @param isSetForService whether the service has a timeout, which takes precedence except for streaming methods
      */

@@ -106,7 +106,8 @@ final class DubboAnnotations implements SmartInitializingSingleton {
     }
 
     /**
-     * Adds annotated classes of the application. These classes are not beans, because only Dubbo would register them.
+     * Adds annotated classes of the application. The annotated classes are not beans, because only Dubbo would register
+     * them as beans.
      */
     private void addClasses(List<String> names, Set<String> found) {
         if (!AutoConfigurationPackages.has(beans)) {

@@ -23,8 +23,8 @@ import org.springframework.util.Assert;
 final class KnownProperties {
 
     /**
-     * The record classes that hold properties. Those of the insight starter are included if the application uses that
-     * starter.
+     * The record classes that hold properties. The record classes of the insight starter are included if the
+     * application uses that starter.
      */
     static final List<Class<? extends Record>> TYPES = Stream.of(
                     RpcServerProperties.class.getName(),
@@ -61,8 +61,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the pattern matches a property name derived from an environment variable. Such a name
-         * contains no dashes, because each dash has been removed or turned into a dot.
+         * Returns whether the pattern matches a property name derived from an environment variable. A name derived from
+         * an environment variable contains no dashes, because each dash has been removed or turned into a dot.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -113,8 +113,8 @@ final class KnownProperties {
         }
 
         /**
-         * Returns whether the application chooses the last path element. Such an element gives no hint about the
-         * intended property.
+         * Returns whether the application chooses the last path element. A path element that the application chooses
+         * gives no hint about the intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);

@@ -27,7 +27,7 @@ import tern.rpc.transport.Token;
 final class PropertyValueCheck {
 
     /**
-     * Properties whose blank value would remove a protection, with the values to set. Such a value may come from an
+     * Properties whose blank value would remove a protection, with the values to set. A blank value may come from an
      * unset variable.
      */
     private static final Map<ConfigurationPropertyName, String> NEVER_BLANK = Map.of(

@@ -64,7 +64,10 @@ public final class RpcClientAutoConfiguration {
         return settings.transport();
     }
 
-    /** The transports, one for each protocol that references may name. They are closed together with the client. */
+    /**
+     * The transports, one for each protocol that references may name. The transports are closed together with the
+     * client.
+     */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(value = ClientTransport.class, search = SearchStrategy.CURRENT)
     static class Transports {

@@ -77,8 +77,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness. They then receive the event that this
-     * listener publishes after all other events.
+     * Places this listener after the listeners that record the readiness. The listeners that record the readiness then
+     * receive the event that this listener publishes after all other events.
      */
     @Override
     public int getOrder() {

@@ -61,7 +61,7 @@ final class UnusedSettings {
     }
 
     /**
-     * Returns the properties that have no effect on their reference, each with the reason. These properties are checked
+     * Returns the properties that have no effect on their reference, each with the reason. The properties are checked
      * with the created references, because only a reference shows which address and registry it uses.
      *
      * @param references the references by the name of their properties

@@ -5,7 +5,7 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
-/** Finds the filter chains of Spring Security. They protect the web server, but not the RPC server. */
+/** Finds the filter chains of Spring Security. The filter chains protect the web server, but not the RPC server. */
 final class WebSecurity {
 
     /** The types of filter chains in servlet applications and in reactive applications. */

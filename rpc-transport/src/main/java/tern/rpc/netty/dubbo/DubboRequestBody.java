@@ -271,7 +271,9 @@ final class DubboRequestBody {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    /** The parts of a request body that are the same in all requests for a method. They are encoded once. */
+    /**
+     * The parts of a request body that are the same in all requests for a method. These parts are encoded only once.
+     */
     record Prepared(byte[] head, byte[] attachments) {}
 
     static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {

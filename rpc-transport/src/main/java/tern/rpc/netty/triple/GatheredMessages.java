@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The small messages of one stream that the event loop takes from the connection's write queue before one flush. They
- * are written as one DATA frame with one promise. A separate frame and promise for a small message would cost several
- * times as much as the message. Confined to the event loop.
+ * The small messages of one stream that the event loop takes from the connection's write queue before one flush. The
+ * messages are written as one DATA frame with one promise. A separate frame and promise for a small message would cost
+ * several times as much as the message. Confined to the event loop.
  */
 final class GatheredMessages {
 

@@ -62,7 +62,10 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Called when body bytes have arrived. They occupy the flow-control window until they are {@link #consumed}. */
+    /**
+     * Called when body bytes have arrived. The body bytes occupy the flow-control window until they are {@link
+     * #consumed}.
+     */
     void received(int bytes) {
         held += bytes;
     }

@@ -1,9 +1,9 @@
 package tern.rpc.netty.triple;
 
 /**
- * Limits a client's pings to the number that gRPC servers accept. These servers count the pings that arrive after their
- * last HEADERS or DATA frame. By default, grpc-java closes the connection at the third such ping, unless the pings are
- * at least five minutes apart, or two hours while no call is in flight. Confined to the event loop.
+ * Limits a client's pings to the number that gRPC servers accept. gRPC servers count the pings that arrive after the
+ * server's last HEADERS or DATA frame. By default, grpc-java closes the connection at the third such ping, unless the
+ * pings are at least five minutes apart, or two hours while no call is in flight. Confined to the event loop.
  */
 final class PingPace {
 

@@ -33,7 +33,8 @@ final class TripleMetadata {
     private static final int MAX_BYTES = 64 << 10;
 
     /**
-     * The headers reserved by HTTP, gRPC and Triple. They are never sent from metadata or received as metadata.
+     * The headers reserved by HTTP, gRPC and Triple. Reserved headers are never sent from metadata or received as
+     * metadata.
      */
     private static final Set<String> NOT_METADATA = Set.of(
             "te",

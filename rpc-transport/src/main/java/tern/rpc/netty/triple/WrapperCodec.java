@@ -93,8 +93,8 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Returns the argument types to be sent. They are the declared types without the type that represents a stream of
-     * requests.
+     * Returns the argument types to be sent. The sent types are the declared types without the type that represents a
+     * stream of requests.
      */
     static List<String> argumentTypes(MethodDescriptor method) {
         List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));

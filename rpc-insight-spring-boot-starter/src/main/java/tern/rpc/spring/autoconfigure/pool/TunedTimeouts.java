@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The timeouts that Tern sets in a client of another library because the application does not set them. They are
- * logged at startup, because a timeout that nobody has chosen is hard to find later.
+ * The timeouts that Tern sets in a client of another library because the application does not set them. The timeouts
+ * that Tern sets are logged at startup, because a timeout that nobody has chosen is hard to find later.
  */
 final class TunedTimeouts {
 
