@@ -173,8 +173,8 @@ public final class CallOptions {
      * precedence. A header in these options replaces all headers with the same name that the given proxy has.
      *
      * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
-     * mock or implementation. The options then have no effect. This is logged as a warning, except for mocks that
-     * Mockito created.
+     * mock or implementation. The options then have no effect. A warning in the log reports options without effect,
+     * except for mocks that Mockito created.
      *
      * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may wrap a
      *     Tern proxy, but the calls of the wrapped proxy would not have the options

@@ -100,8 +100,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. This happens when a full executor runs a task on the
-     * thread that submits it.
+     * Runs the task on a thread that already works on the call. A full executor may run a task on the thread that
+     * submits the task, which is then a thread of the call.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

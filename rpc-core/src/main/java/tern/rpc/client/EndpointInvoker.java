@@ -397,10 +397,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether another connection can accept the call. This is the case if another provider is available and
-     * does not lack the service. After UNAVAILABLE, a provider to which the client is still connecting is sufficient.
-     * If the attempt's connection was lost, a new connection to the same provider is also sufficient, because it may be
-     * open before the caller sees the failure.
+     * Returns whether another connection can accept the call. Another connection can accept the call if another
+     * provider is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
+     * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
+     * sufficient, because it may be open before the caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;

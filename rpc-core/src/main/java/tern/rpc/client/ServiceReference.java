@@ -171,10 +171,11 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets an object that answers calls on the client if no provider accepts them. This is the case after
-         * UNAVAILABLE, unless the method itself reported it, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the
-         * method certainly did not run. Meters still count the call as failed. Streams have no fallback. The object's
-         * methods run on the thread that would have received the failure.
+         * Sets an object that answers calls on the client if no provider accepts them. The object answers calls that
+         * fail with UNAVAILABLE, unless the method itself reported this failure. The object also answers calls that
+         * fail with DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters still count the
+         * call as failed. Streams have no fallback. The object's methods run on the thread that would have received the
+         * failure.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);

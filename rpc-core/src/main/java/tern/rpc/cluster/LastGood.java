@@ -15,7 +15,8 @@ import tern.rpc.endpoint.Instance;
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") for as long as they answer. If
  * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
- * than 30 s. This also applies if the list has new entries instead, because the client is not connected to them yet.
+ * than 30 s. The missing providers stay in use even if the list has new entries instead, because the client is not
+ * connected to the new providers yet.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. Otherwise the first provider that
@@ -33,8 +34,8 @@ record LastGood(
     /** The reason why providers are held, if any are. */
     enum Holding {
         /**
-         * The list lost most of its entries. This is also the initial value, before any provider is held (kept in use
-         * although the source no longer lists it).
+         * The list lost most of its entries. This state is also the initial state, before any provider is held (kept in
+         * use although the source no longer lists it).
          */
         LOST_MOST,
         /** The source reports an empty list after a list with entries. */

@@ -128,9 +128,9 @@ final class FairPermits {
     }
 
     /**
-     * Returns whether a request may be decoded now. This is the case if its permits are available. It is also the case
-     * if no other request is being decoded and running calls have left at least one permit. The number of available
-     * permits may then become negative.
+     * Returns whether a request may be decoded now. A request may be decoded if its permits are available. A request
+     * may also be decoded if no other request is being decoded and running calls have left at least one permit. The
+     * number of available permits may then become negative.
      */
     private boolean fits(int permits) {
         return permits <= available || (available > 0 && available + kept == total);

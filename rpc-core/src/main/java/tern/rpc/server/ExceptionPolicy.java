@@ -98,8 +98,9 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the application can move the class of the exception to another package. This is assumed if the
-     * name of the class and the name of the interface begin with the same two words, such as {@code com.example}.
+     * Returns whether the application can move the class of the exception to another package. The application can
+     * probably move the class if the name of the class and the name of the interface begin with the same two words,
+     * such as {@code com.example}.
      */
     private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {
         String own = method.service().packageName();

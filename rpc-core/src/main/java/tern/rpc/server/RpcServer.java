@@ -144,10 +144,10 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Serves calls from an additional transport. This takes effect immediately, even before {@link #start}. When the
-     * server is closed, it also closes the transport. Draining waits for this transport's calls but does not refuse new
-     * ones, because calls that are still being served may make in-memory calls. Does nothing if the transport is
-     * already served.
+     * Serves calls from an additional transport. The server serves calls from the additional transport immediately,
+     * even before {@link #start}. When the server is closed, it also closes the transport. Draining waits for this
+     * transport's calls but does not refuse new ones, because calls that are still being served may make in-memory
+     * calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */

@@ -8,7 +8,8 @@ import tern.rpc.RunningCall;
 /**
  * The running calls, for diagnosis. Adding or removing a call takes one compare-and-set operation in a table that has
  * more slots than there are threads. Each thread starts searching at its own slot. A call that finds no free slot does
- * not appear in a diagnosis. This can happen if there are more running asynchronous calls than workers. Thread-safe.
+ * not appear in a diagnosis. The slots can be used up if there are more running asynchronous calls than workers.
+ * Thread-safe.
  */
 final class RunningCalls {
 

@@ -110,7 +110,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * Requests values while the sink is ready. This is a loop, because recursion would overflow the stack if a
+     * Requests values while the sink is ready. The method uses a loop, because recursion would overflow the stack if a
      * publisher sends each value within its {@code request} method.
      */
     private void askIfReady() {

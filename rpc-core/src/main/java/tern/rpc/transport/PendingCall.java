@@ -305,8 +305,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Throws an exception if the result is null but its type is primitive. This happens if the provider was compiled
-     * against a version of the interface in which the result type is a wrapper class.
+     * Throws an exception if the result is null but its type is primitive. A result of a primitive type can be null if
+     * the provider was compiled against a version of the interface in which the result type is a wrapper class.
      */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();

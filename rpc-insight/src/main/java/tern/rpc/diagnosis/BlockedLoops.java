@@ -55,8 +55,8 @@ final class BlockedLoops {
     }
 
     /**
-     * Returns the mean time for which a late or failed call blocks an event loop, by the code that blocks the loop.
-     * This includes the time that the loop's thread waits for results of operations.
+     * Returns the mean time for which a late or failed call blocks an event loop, by the code that blocks the loop. The
+     * mean time includes the time for which the loop's thread waits for results of operations.
      */
     static Times blocked(Evidence evidence, Excess excess) {
         Times blocked = new Times();

@@ -151,8 +151,8 @@ final class CauseText {
     }
 
     /**
-     * Returns whether the given operation probably runs while the call holds a database connection. This is assumed if
-     * other calls wait noticeably long for a database connection.
+     * Returns whether the given operation probably runs while the call holds a database connection. The call is assumed
+     * to hold a connection if other calls wait noticeably long for a database connection.
      */
     private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());

@@ -171,9 +171,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the share of the heap that surviving objects occupy after collections, or -1 if unknown. This is the
-     * share after the last major collection if that collection was less than a minute ago. Otherwise it is the smallest
-     * share after any of the last {@link #RECENT} collections.
+     * Returns the share of the heap that surviving objects occupy after collections, or -1 if unknown. If the last
+     * major collection was less than a minute ago, the method returns the share after this collection. If the last
+     * major collection is older, the method returns the smallest share after any of the last {@link #RECENT}
+     * collections.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();

@@ -59,8 +59,8 @@ final class HolderRules {
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
-     * attributed to the lock, too. This happens, for example, when a cached value expires and all callers wait until
-     * one of them has loaded it again.
+     * attributed to the lock, too. For example, a cached value may expire, and all callers then wait until one caller
+     * has loaded the value again.
      */
     private void passOnToOperations() {
         for (Part part : leaves.longestFirst()) {

@@ -178,8 +178,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether usual times can be learned from this second. This is the case if calls meet the latency target
-     * and no miss is in progress.
+     * Returns whether usual times can be learned from this second. Usual times can be learned while calls meet the
+     * latency target and no miss is in progress.
      */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;

@@ -20,7 +20,7 @@ interface PauseTimes {
 
     /**
      * Returns how long the collector ran, within the given period, in cycles that began because threads waited for
-     * memory. This is an upper bound on the time that a thread waited.
+     * memory. The result is an upper bound on the time for which a thread waited.
      */
     default double stalledNanos(long fromNanos, long toNanos) {
         return 0;

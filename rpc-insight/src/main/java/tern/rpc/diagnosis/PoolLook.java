@@ -56,10 +56,9 @@ record PoolLook(
     }
 
     /**
-     * Returns the pool that a call waited for. This is the pool with the same name as the wait. If the wait is named
-     * only after a kind of pool, returns the pool of this kind that most threads wait for. Returns null if there is no
-     * such pool, because a wait for an executor or for a data source without a pool must not be attributed to another
-     * pool.
+     * Returns the pool that a call waited for. The pool has the same name as the wait. If the wait is named only after
+     * a kind of pool, returns the pool of this kind that most threads wait for. Returns null if there is no such pool,
+     * because a wait for an executor or for a data source without a pool must not be attributed to another pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;

@@ -129,8 +129,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns whether threads outside of calls occupy the pool. This is the case if at least half of its connections
-     * are in use, and the operations of calls explain less than half of this use.
+     * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
+     * half of its connections are in use, and the operations of calls explain less than half of the connections in use.
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
         PoolLook pool = verdict.pool();

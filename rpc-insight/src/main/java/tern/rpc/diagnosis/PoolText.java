@@ -385,8 +385,9 @@ final class PoolText {
     }
 
     /**
-     * Returns whether the calls probably wait for tasks of the given executor. This is the case if calls submit tasks
-     * and wait for its threads, or if its tasks run code of the class that waits.
+     * Returns whether the calls probably wait for tasks of the given executor. Calls probably wait for an executor's
+     * tasks if they submit tasks and wait for the executor's threads, or if the executor's tasks run code of the class
+     * that waits.
      */
     private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
         double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));

@@ -199,9 +199,9 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether unrelated tasks occupy the executor. This is the case if the calls' tasks wait for a thread, and
-     * no running task executes code of the class that waits for the results. Ledgers do not record waits for the common
-     * pool, so for that pool it is enough that its queue is not empty.
+     * Returns whether unrelated tasks occupy the executor. Unrelated tasks occupy the executor if the calls' tasks wait
+     * for a thread, and no running task executes code of the class that waits for the results. Ledgers do not record
+     * waits for the common pool, so for that pool it is enough that its queue is not empty.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
@@ -229,9 +229,9 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether the waiting tasks may be waiting for other tasks of the same executor. This is possible if
-     * application code waits directly rather than through a library, and if tasks are queued for the executor's
-     * threads.
+     * Returns whether the waiting tasks may be waiting for other tasks of the same executor. Tasks may wait for other
+     * tasks of their executor if application code waits directly rather than through a library, and if tasks are queued
+     * for the executor's threads.
      */
     private boolean mayWaitForTasks(String name, TaskSamples executor, Part waiting) {
         if (!executor.isOwnWait(waiting)) {

@@ -336,8 +336,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the attempts of operations that calls repeat to the pauses between them. This applies to polling
-     * loops, and to operations that fail and are tried again.
+     * Attributes the attempts of operations that calls repeat to the pauses between them. Calls repeat the operations
+     * of polling loops, and operations that have failed.
      */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {

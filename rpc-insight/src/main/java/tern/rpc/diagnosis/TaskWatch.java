@@ -125,8 +125,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns whether the thread is a consumer that waits for the next item. This is the case if application code takes
-     * an item from a queue directly, and no other class of the application is on the stack.
+     * Returns whether the thread is a consumer that waits for the next item. A thread is a consumer if application code
+     * takes an item from a queue directly, and no other class of the application is on the stack.
      */
     private static boolean isIdle(ThreadLook thread, List<StackTraceElement> path) {
         String type = path.get(0).getClassName();

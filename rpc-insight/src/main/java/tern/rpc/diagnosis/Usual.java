@@ -65,7 +65,7 @@ final class Usual {
     private static final int MIN_RARE_SECONDS = 3;
 
     /**
-     * Late or failed calls are compared with the slowest usual calls. This is the share of usual calls that are
+     * Late or failed calls are compared with the slowest usual calls. The constant is the share of usual calls that are
      * considered slow.
      */
     private static final double SLOW_SHARE = 0.1;

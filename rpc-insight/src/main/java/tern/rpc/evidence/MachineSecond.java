@@ -66,8 +66,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The share of quota periods in which the process was throttled. This is the largest share if several groups have a
-     * quota, and 0 if there is no quota.
+     * The share of quota periods in which the process was throttled. If several groups have a quota, the value is the
+     * largest share. The value is 0 if there is no quota.
      */
     public double throttledShare() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;

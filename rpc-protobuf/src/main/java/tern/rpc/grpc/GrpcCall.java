@@ -186,8 +186,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /**
-     * Returns whether the cancellation has caused the exception. This is the case if the service could not send its
-     * next message, or if its own call to another service was cancelled as well.
+     * Returns whether the cancellation has caused the exception. A cancellation causes an exception if the service
+     * cannot send its next message, or if the service's own call to another service is cancelled as well.
      */
     private static boolean isCancellation(Throwable thrown) {
         return Thrown.find(thrown, RpcException.class) != null

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class InboundBudget {
 
     /**
-     * The upper bound on the budget for unauthenticated callers: two messages of the default maximum size. This is
-     * enough, because a caller starts with small requests before it is authenticated.
+     * The upper bound on the budget for unauthenticated callers: two messages of the default maximum size. Two messages
+     * are enough, because a caller starts with small requests before it is authenticated.
      */
     private static final long MAX_FOR_STRANGERS = 16 << 20;
 

@@ -129,9 +129,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated. This is the case when its call has been admitted, or when its
-     * token has been accepted and there are no authorizers. From then on, the limits for unauthenticated callers do not
-     * apply. Any thread may call this method, any number of times.
+     * Called when the caller has been authenticated. A caller has been authenticated when a call of the caller has been
+     * admitted, or when the caller's token has been accepted and there are no authorizers. From then on, the limits for
+     * unauthenticated callers do not apply. Any thread may call this method, any number of times.
      */
     public void callerIsKnown() {
         if (known) {

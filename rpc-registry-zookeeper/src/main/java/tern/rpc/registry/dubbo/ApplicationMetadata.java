@@ -58,8 +58,8 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     }
 
     /**
-     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts. This
-     * matters because the metadata of each revision stays in the registry permanently.
+     * Returns a hash of all metadata that consumers read. The hash does not change when the application restarts. The
+     * hash must stay the same, because the metadata of each revision stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {

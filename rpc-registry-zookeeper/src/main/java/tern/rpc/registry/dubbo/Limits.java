@@ -14,7 +14,9 @@ public final class Limits {
     /** The maximum number of parameters in an entry. */
     public static final int MAX_KEYS = 256;
 
-    /** The maximum size of an application's metadata in bytes. This is also ZooKeeper's default limit for a node. */
+    /**
+     * The maximum size of an application's metadata in bytes. The maximum equals ZooKeeper's default limit for a node.
+     */
     public static final int MAX_METADATA = 1024 * 1024;
 
     /** The maximum number of JSON members in an application's metadata. */

@@ -15,7 +15,7 @@ import tern.rpc.transport.InMemoryTransport;
 
 /**
  * Calls an application's own server in memory, for the {@code local} address. The server is looked up on the first
- * call. This allows beans to call each other during startup.
+ * call. Because of the late lookup, beans can call each other during startup.
  */
 final class LocalCalls {
 
@@ -66,8 +66,8 @@ final class LocalCalls {
     }
 
     /**
-     * Returns whether this application's server is already listening. This is the case, for example, when Spring
-     * injects the fields of a test class.
+     * Returns whether this application's server is already listening. The server is already listening, for example,
+     * when Spring injects the fields of a test class.
      */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);

@@ -147,8 +147,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Keeps the process alive with a non-daemon thread. This is necessary because the server's own threads are daemon
-     * threads, and there may be no web server.
+     * Keeps the process alive with a non-daemon thread. A non-daemon thread is necessary because the server's own
+     * threads are daemon threads, and there may be no web server.
      */
     private void keepAlive() {
         Thread thread = new Thread(

@@ -155,8 +155,8 @@ record ServerSettings(
     }
 
     /**
-     * Returns whether a web page in a browser could call the server by DNS rebinding. This is possible if the server
-     * listens on all addresses, accepts every host name, and requires no credentials.
+     * Returns whether a web page in a browser could call the server by DNS rebinding. DNS rebinding is possible if the
+     * server listens on all addresses, accepts every host name, and requires no credentials.
      *
      * @param authorizers whether the server has authorizers
      */

@@ -71,9 +71,9 @@ final class AllowedHosts {
 
     /**
      * Returns whether every host in the request is allowed. The local address of the connection is always allowed,
-     * because health probes and consumers of a registry use it. This is safe: a web page with this address as its host
-     * was loaded from this machine, without resolving a name. Other IP addresses are not allowed, because a network
-     * device can redirect connections for any address to this machine.
+     * because health probes and consumers of a registry use it. The local address is safe, because a web page with this
+     * address as its host was loaded from this machine, without resolving a name. Other IP addresses are not allowed,
+     * because a network device can redirect connections for any address to this machine.
      *
      * @param local the address at which the connection arrived
      */

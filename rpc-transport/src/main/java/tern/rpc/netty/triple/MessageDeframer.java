@@ -209,8 +209,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns the number of bytes by which the peer's flow-control window may be enlarged. This is the number of bytes
-     * of requested messages, including incomplete ones, that have arrived since the previous call of this method.
+     * Returns the number of bytes by which the peer's flow-control window may be enlarged. The result is the number of
+     * bytes of requested messages, including incomplete ones, that have arrived since the previous call of this method.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

@@ -73,8 +73,8 @@ final class UnaryCall extends ClientCall {
     }
 
     /**
-     * Called when the socket has accepted the request. This completes a one-way call. Its stream stays open until the
-     * server has answered, because a reset would cancel the call on the server.
+     * Called when the socket has accepted the request. A one-way call is complete at this time. Its stream stays open
+     * until the server has answered, because a reset would cancel the call on the server.
      */
     void requestTaken() {
         if (pending().isOneWay()) {

@@ -8,9 +8,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * Matches if the application uses Druid as its pool. This is the case if {@code spring.datasource.type} names Druid, or
- * if no other pool is on the class path. If HikariCP is on the class path as well, HikariCP is the default, because
- * some applications use only Druid's SQL parser.
+ * Matches if the application uses Druid as its pool. The application uses Druid if {@code spring.datasource.type} names
+ * Druid, or if no other pool is on the class path. If HikariCP is on the class path as well, HikariCP is the default,
+ * because some applications use only Druid's SQL parser.
  */
 final class DruidChosen extends SpringBootCondition {
 

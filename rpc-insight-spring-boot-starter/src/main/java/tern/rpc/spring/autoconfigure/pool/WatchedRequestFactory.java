@@ -171,8 +171,8 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
 
         /**
-         * Closes the response. This reads the rest of the body, so that the connection can be reused. The time for this
-         * is added to the exchange.
+         * Closes the response. Closing the response reads the rest of the body, so that the connection can be reused.
+         * The time for reading the rest of the body is added to the exchange.
          */
         @Override
         public void close() {

@@ -28,8 +28,8 @@ final class RpcContainerConnectionDetailsFactory
         }
 
         /**
-         * Returns the host address to which a port of the container is mapped. This is port 20880, or the first exposed
-         * port if the container does not expose 20880.
+         * Returns the host address to which a port of the container is mapped. The port of the container is 20880, or
+         * the first exposed port if the container does not expose 20880.
          */
         @Override
         public List<String> addresses(String reference) {
