@@ -235,7 +235,7 @@ final class EndpointInvoker implements AutoCloseable {
      * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for
      * its answer than the call, because a late answer shows that an overloaded provider still serves its calls. The
      * copy keeps no arguments after it has been sent, and no copy is sent while the provider does not read its
-     * requests. Otherwise copies of calls with large arguments would occupy much memory while they wait.
+     * requests. If copies kept their arguments, waiting copies of calls with large arguments would occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {

@@ -19,8 +19,9 @@ import tern.rpc.endpoint.Instance;
  * connected to the new providers yet.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
- * the list has entries again, until at least half of the providers are listed. Otherwise the first provider that
- * registers again would get all calls. In all other cases, held providers are tried last. Immutable.
+ * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
+ * immediately, the first provider that registers again would get all calls. In all other cases, held providers are
+ * tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable
@@ -102,7 +103,8 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Held providers that are tried last
-     * do not count as in use. Otherwise each further list change would extend the time for which they are held.
+     * do not count as in use. If held providers that are tried last counted as in use, each further list change would
+     * extend the time for which they are held.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

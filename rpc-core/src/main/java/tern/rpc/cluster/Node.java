@@ -148,7 +148,7 @@ public final class Node {
 
     /**
      * Records that a copy of an idempotent call is about to be sent as a probe. Copies do not count as calls in flight.
-     * Otherwise a provider that lost a copy would look busy or slow after its recovery.
+     * If copies counted as calls in flight, a provider that lost a copy would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();

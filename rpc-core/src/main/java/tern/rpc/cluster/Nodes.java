@@ -22,7 +22,8 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
  * one node for each endpoint. New connections are opened at a limited rate. When the last reference has released a
- * node, the node's connection is kept for 30 s. It is then closed as soon as its calls have ended. Thread-safe.
+ * node, the node's connection is kept for 30 s. After the 30 s, the connection is closed as soon as its calls have
+ * ended. Thread-safe.
  */
 public final class Nodes {
 

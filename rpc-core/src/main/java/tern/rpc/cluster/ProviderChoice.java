@@ -61,7 +61,7 @@ final class ProviderChoice {
 
     /**
      * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
-     * subset is taken. Otherwise the subset could contain no provider that may take the calls.
+     * subset is taken. If the subset were taken first, it could contain no provider that may take the calls.
      */
     private List<Instance> routed(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {

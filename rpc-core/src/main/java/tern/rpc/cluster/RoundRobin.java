@@ -28,7 +28,10 @@ final class RoundRobin implements Balancer {
     private final int[] strides;
     private final AtomicInteger position;
 
-    /** Creates a balancer that starts at a random provider. Otherwise each change would favour the first provider. */
+    /**
+     * Creates a balancer that starts at a random provider. If balancers started at the first provider, each change of
+     * the list would favour the first provider.
+     */
     RoundRobin(List<Candidate> candidates) {
         this(candidates, ThreadLocalRandom.current().nextInt(candidates.size()));
     }

@@ -39,7 +39,10 @@ final class TrialPauses {
     /** The maximum of the mean pauses. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The pause after a good answer. It is short, because the next good answer may end the trials. */
+    /**
+     * The pause after a good answer. The pause after a good answer is short, because the next good answer may end the
+     * trials.
+     */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**

@@ -45,9 +45,9 @@ public final class DnsEndpoints implements EndpointSource {
     private static final long FIRST_LIST_MILLIS = 500;
 
     /**
-     * The maximum number of names that a source looks up at the same time. It is above 1, so that a name whose servers
-     * do not answer does not delay the other names. It is limited, so that one source does not occupy all threads of
-     * the client.
+     * The maximum number of names that a source looks up at the same time. The maximum is above 1, so that a name whose
+     * servers do not answer does not delay the other names. The maximum is limited, so that one source does not occupy
+     * all threads of the client.
      */
     private static final int AT_ONCE = 2;
 

@@ -5,8 +5,8 @@ import tern.rpc.limit.Limit.Window;
 
 /**
  * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
- * server if it sends most of the calls ({@link FairShares}). It is then limited to this number of calls, because other
- * tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
+ * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls,
+ * because other tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
  * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is

@@ -12,8 +12,8 @@ import tern.rpc.NanoClock;
 /**
  * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
  * few permits are available. Tenants get permits in turn. While a request waits because too few permits are free, later
- * requests may overtake it for one second. Otherwise a caller could stop all other callers with requests that need all
- * permits. After this second, no later request may overtake it.
+ * requests may overtake it for one second. Without overtaking, a caller could stop all other callers with requests that
+ * need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request

@@ -26,7 +26,7 @@ final class ExceptionPolicy {
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
 
-    /** A failure of the system that authenticates callers. It is not the caller's fault. */
+    /** A failure of the system that authenticates callers. Such a failure of the system is not the caller's fault. */
     private static final String AUTHENTICATION_FAILED =
             "org.springframework.security.authentication.AuthenticationServiceException";
 

@@ -29,7 +29,8 @@ final class LimitedCallers {
 
     /**
      * The usual number of calls is not updated during the first seconds in which calls are refused, for up to this many
-     * seconds. Otherwise, if a limiter refuses too many calls, the reduced number would soon count as usual.
+     * seconds. If the usual number were updated while a limiter refuses too many calls, the reduced number would soon
+     * count as usual.
      */
     private static final int LEARNING_PAUSE = 60;
 

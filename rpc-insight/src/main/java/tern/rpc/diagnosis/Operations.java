@@ -263,9 +263,9 @@ final class Operations {
     }
 
     /**
-     * Returns whether operations of one name may be the attempts of a polling loop. There must be many operations of
-     * this name. Otherwise, calls must run more operations of this kind than usual, and the additional operations must
-     * be at least half as many as the attempts.
+     * Returns whether operations of one name may be the attempts of a polling loop. Many operations of one name may be
+     * attempts. Few operations of one name may be attempts only if calls run more operations of this kind than usual,
+     * and if the additional operations are at least half as many as the attempts.
      *
      * @param attempts the number of operations in all of these calls
      */

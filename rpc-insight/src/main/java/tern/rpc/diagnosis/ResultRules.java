@@ -131,7 +131,7 @@ final class ResultRules {
 
     /**
      * Returns whether the waiting calls may have submitted tasks to this executor. If Tern measures the executor's
-     * tasks, the ledgers of the calls show it. Otherwise it is unknown.
+     * tasks, the ledgers of the calls show whether the calls submitted tasks.
      */
     private boolean mayGetTasksOfCalls(PoolSnapshot pool, Part wait) {
         boolean isMeasured = !pool.held().isNegative();
@@ -212,7 +212,7 @@ final class ResultRules {
 
     /**
      * Replaces operations that appear only in the stacks of tasks with the operations named in the ledgers of the
-     * waiting calls. Otherwise the same peer would appear as two causes.
+     * waiting calls. Without this replacement, the same peer would appear as two causes.
      */
     private Times named(Times tasks, Part waiting) {
         Times named = new Times();

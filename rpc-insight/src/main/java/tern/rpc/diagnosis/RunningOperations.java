@@ -76,7 +76,7 @@ final class RunningOperations {
 
     /**
      * Adds the time that threads spend in a client library between operations to the operation that the same code runs.
-     * Otherwise one loop in the code would appear as two causes.
+     * Without this addition, one loop in the code would appear as two causes.
      */
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());

@@ -11,8 +11,8 @@ import tern.rpc.diagnosis.Part.Kind;
 /**
  * How long calls to each method usually take, learned while calls meet the latency target. In the first minute, the
  * usual times adapt quickly, because a new process becomes faster. Later, they adapt to changes only within about five
- * minutes. Otherwise a statement that becomes slower within a minute would soon be considered usual. Not thread-safe:
- * only one thread uses it.
+ * minutes. If usual times adapted faster, a statement that becomes slower within a minute would soon be considered
+ * usual. Not thread-safe: only one thread uses it.
  */
 final class Usual {
 

@@ -32,8 +32,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
     /**
-     * Limits the rate of logged failures after the end of a call. Otherwise, a caller that ends many calls could fill
-     * the log.
+     * Limits the rate of logged failures after the end of a call. Without the limit, a caller that ends many calls
+     * could fill the log.
      */
     private static final SeldomWarning FAILED_LATE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
     /**

@@ -11,9 +11,9 @@ import tern.rpc.CallHead;
 import tern.rpc.RpcAuthorizer;
 
 /**
- * Authenticates callers with Spring Security. The {@link Authentication} becomes
- * {@link tern.rpc.ServerContext#principal()}. It is also set in the security context of the thread that runs the
- * method. Annotations such as {@code @PreAuthorize} therefore work.
+ * Authenticates callers with Spring Security. The {@link Authentication} becomes {@link
+ * tern.rpc.ServerContext#principal()}. The {@link Authentication} is also set in the security context of the thread
+ * that runs the method. Annotations such as {@code @PreAuthorize} therefore work.
  *
  * <pre>
  * &#64;Bean

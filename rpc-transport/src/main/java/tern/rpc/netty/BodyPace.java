@@ -1,8 +1,9 @@
 package tern.rpc.netty;
 
 /**
- * Measures the bytes of a request body that arrive in the current period. Each period is measured separately. Otherwise
- * a body whose first bytes arrived quickly could take hours to arrive. Confined to the event loop.
+ * Measures the bytes of a request body that arrive in the current period. Each period is measured separately. If the
+ * speed were measured over the whole body, a body whose first bytes arrived quickly could take hours to arrive.
+ * Confined to the event loop.
  */
 public final class BodyPace {
 

@@ -41,8 +41,8 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * The upper bound on {@code maxInFlight}. It is limited because each connection allocates a table with two to four
-     * slots per permitted call.
+     * The upper bound on {@code maxInFlight}. The bound is limited because each connection allocates a table with two
+     * to four slots per permitted call.
      */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class UnreadBytes {
 
     /**
-     * The largest report size that the server takes into account (see {@link #stepBytes}). It is half of the
+     * The largest report size that the server takes into account (see {@link #stepBytes}). The size is half of the
      * flow-control window of clients that use gRPC or Tern.
      */
     public static final int MAX_STEP_BYTES = 512 << 10;
@@ -29,8 +29,8 @@ public final class UnreadBytes {
             AtomicLongFieldUpdater.newUpdater(UnreadBytes.class, "bytes");
 
     /**
-     * The value of {@link #bytes} after the connection has been closed. It is so far below zero that later changes
-     * have no effect.
+     * The value of {@link #bytes} after the connection has been closed. The value is so far below zero that later
+     * changes have no effect.
      */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 

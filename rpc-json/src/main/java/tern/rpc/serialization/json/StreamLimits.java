@@ -58,7 +58,8 @@ final class StreamLimits {
         }
 
         /**
-         * Limits a number's scale. Otherwise an eight-character number could represent an integer with 100,000 digits.
+         * Limits a number's scale. Without the limit, an eight-character number could represent an integer with 100,000
+         * digits.
          */
         @Override
         public void validateBigIntegerScale(int scale) {

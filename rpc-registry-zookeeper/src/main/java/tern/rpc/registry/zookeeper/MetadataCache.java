@@ -168,8 +168,8 @@ final class MetadataCache {
     }
 
     /**
-     * Ends the wait for all revisions that are being read. Otherwise an application whose processes keep changing their
-     * revision could delay every list.
+     * Ends the wait for all revisions that are being read. If the wait did not end, an application whose processes keep
+     * changing their revision could delay every list.
      */
     private void overdue(Entry entry) {
         if (!entry.asked && isCurrent(entry)) {

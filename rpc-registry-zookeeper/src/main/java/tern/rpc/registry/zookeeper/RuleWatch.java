@@ -10,8 +10,8 @@ import tern.rpc.registry.dubbo.rules.Rule;
 
 /**
  * Watches one rule, and reads it again whenever it changes. If a change cannot be used, the last usable rule stays in
- * use, as in Dubbo. Otherwise a typing error would send calls to providers that the rule excludes. Confined to the
- * session's thread.
+ * use, as in Dubbo. If an unusable change removed the rule, a typing error would send calls to providers that the rule
+ * excludes. Confined to the session's thread.
  */
 final class RuleWatch implements NodeData.Reader {
 

@@ -184,7 +184,8 @@ public final class RpcServerAutoConfiguration {
     static class SecurityConfiguration {
 
         /**
-         * Clears the security context after each call. Otherwise the next caller on the same thread would inherit it.
+         * Clears the security context after each call. If the security context were not cleared, the next caller on the
+         * same thread would inherit it.
          */
         @Bean(CONTEXT_CLEANER)
         RpcServerCustomizer rpcSecurityContextCleaner() {

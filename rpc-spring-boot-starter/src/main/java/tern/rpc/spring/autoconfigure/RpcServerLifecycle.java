@@ -247,8 +247,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns false, because a stopped server cannot start again. Otherwise a test framework could stop the server when
-     * it pauses an application context.
+     * Returns false, because a stopped server cannot start again. If the method returned true, a test framework could
+     * stop the server when it pauses an application context.
      */
     @Override
     public boolean isPauseable() {

@@ -36,8 +36,8 @@ interface BodyReader {
 
         /**
          * Returns the message with a payload that shares no memory with other messages. A payload below 4 KiB is
-         * copied. Otherwise it would keep a whole read buffer of up to 64 KiB allocated while the message waits. This
-         * frame must not be used afterwards.
+         * copied. Without the copy, the payload would keep a whole read buffer of up to 64 KiB allocated while the
+         * message waits. This frame must not be used afterwards.
          */
         Frame alone() {
             int length = payload.readableBytes();

@@ -144,8 +144,8 @@ final class PayloadCodecs {
     }
 
     /**
-     * Decodes the arguments. The echo method, which every service has, accepts only scalar values. Otherwise, callers
-     * could use it to create instances of any allowed class.
+     * Decodes the arguments. The echo method, which every service has, accepts only scalar values. If the echo method
+     * accepted other values, callers could use it to create instances of any allowed class.
      */
     private static Object[] arguments(
             WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {

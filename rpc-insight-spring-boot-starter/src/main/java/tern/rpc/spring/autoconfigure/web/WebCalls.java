@@ -274,8 +274,8 @@ final class WebCalls implements CallSource {
 
         /**
          * Counts a request whose client has disconnected. A request whose client has disconnected has not failed. If it
-         * is late, it counts as late, because the client may have disconnected for this reason. Otherwise the diagnosis
-         * ignores it, because it may have ended early.
+         * is late, it counts as late, because the client may have disconnected for this reason. If the request is not
+         * late, the diagnosis ignores it, because it may have ended early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {
