@@ -23,7 +23,8 @@ final class PowerOfTwoChoices implements Balancer {
 
     /**
      * The cost above which another pair is drawn, even if the provider is not slow on average. The limit is so high
-     * that a healthy provider rarely exceeds it. Otherwise the shares would not follow the weights.
+     * that a healthy provider rarely exceeds it. If healthy providers often exceeded the cost, the shares would not
+     * follow the weights.
      */
     private static final double BAD = 4.5;
 

@@ -196,8 +196,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     /**
      * If many tasks wait, starts a thread in addition to the one that {@link #runQueued} wakes. The number of threads
-     * then grows exponentially. Without the additional threads, a task would wait until all threads before it
-     * have been scheduled one after the other, which takes seconds if the processors are busy.
+     * then grows exponentially. Without the additional threads, a task would wait until all earlier threads have been
+     * scheduled one after the other, which takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {
@@ -240,7 +240,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            // Clears an interrupt that was meant for an earlier task but arrived late. Otherwise, the loop would spin.
+            // Clears an interrupt that was meant for an earlier task but arrived late. An interrupt that is not cleared
+            // would make the loop spin.
             Thread.interrupted();
         }
         return true;

@@ -96,7 +96,7 @@ final class MissWatch {
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
             // There were few calls in the last ten seconds, so the share of bad calls is computed over the last minute.
-            // The share is not used if there were many calls in the last minute. These calls have just stopped, so the
+            // The share is not used if there were many calls in the last minute. If many calls have just stopped, the
             // share would describe the past.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);

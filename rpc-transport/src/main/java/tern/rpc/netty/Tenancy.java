@@ -104,8 +104,8 @@ final class Tenancy {
         Share made = ofConnection;
         if (made == null) {
             // A Share counts the calls from one tenant. The Share of a connection also adds its calls to the Share of
-            // the client's address. This is necessary because the address becomes the tenant when a connection from
-            // another address arrives, even while the call is running.
+            // the client's address. The sum for the address is necessary because the address becomes the tenant when a
+            // connection from another address arrives, even while the call is running.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

@@ -118,8 +118,8 @@ final class ChildNames {
             }
             listed(names);
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
-            // If the node exists by now, the children are listed again. Otherwise this watch reports the node's
-            // creation.
+            // If the node exists by now, the children are listed again. If the node does not exist yet, this watch
+            // reports the node's creation.
             session.exists(path, watcher).thenRun(this::list);
             retry.succeeded();
             listed(List.of());
