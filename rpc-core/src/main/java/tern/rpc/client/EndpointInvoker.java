@@ -231,11 +231,12 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
-     * copy shows whether the provider has recovered. The caller does not wait for the copy. The copy waits longer for
-     * its answer than the call, because a late answer shows that an overloaded provider still serves its calls. The
-     * copy keeps no arguments after it has been sent, and no copy is sent while the provider does not read its
-     * requests. If copies kept their arguments, waiting copies of calls with large arguments would occupy much memory.
+     * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
+     * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
+     * waits longer for its answer than the original call, because a late answer shows that an overloaded provider still
+     * serves its calls. The probe keeps no arguments after it has been sent, and no probe is sent while the provider
+     * does not read its requests. If probes kept their arguments, waiting probes with large arguments would occupy much
+     * memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -261,7 +262,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Returns the deadline of a copy of a call that is sent as a probe. */
+    /** Returns the deadline of a probe, which is a copy of an idempotent call. */
     private static Deadline patient(Deadline ofCall, long now) {
         return ofCall.remainingNanos(now) < Node.COPY_WAIT_NANOS ? Deadline.at(now + Node.COPY_WAIT_NANOS) : ofCall;
     }

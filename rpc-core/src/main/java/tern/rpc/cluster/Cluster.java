@@ -303,7 +303,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Returns a slow or failing provider that should get a copy of an idempotent call as a probe, or null if there is
-     * none. The caller does not wait for the answer to the copy. Each provider is returned at most once per second.
+     * none. The caller does not wait for the answer to the probe. Each provider is returned at most once per second.
      *
      * @param tag the call's tag, or empty for the reference's tag
      */

@@ -24,7 +24,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** The minimum time for which a copy of a call, sent as a probe, waits for its answer. */
+    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -147,8 +147,8 @@ public final class Node {
     }
 
     /**
-     * Records that a copy of an idempotent call is about to be sent as a probe. Copies do not count as calls in flight.
-     * If copies counted as calls in flight, a provider that lost a copy would look busy or slow after its recovery.
+     * Records that a copy of an idempotent call is about to be sent as a probe. Probes do not count as calls in flight.
+     * If probes counted as calls in flight, a provider that lost a probe would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();
@@ -222,9 +222,9 @@ public final class Node {
     }
 
     /**
-     * Records the end of a copy of a call that was sent as a probe. An answer after the timeout of the original call
-     * counts as a failure. A late answer also shows that the provider has served the calls that waited before the copy,
-     * so the next copy follows soon.
+     * Records the end of a probe, which is a copy of an idempotent call. An answer after the timeout of the original
+     * call counts as a failure. A late answer also shows that the provider has served the calls that waited before the
+     * probe, so the next probe follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -233,7 +233,7 @@ public final class Node {
     public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
         probes.ended();
         if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && lastAnswerNanos - (now - tookNanos) > 0) {
-            return; // The provider lost the copy, but has answered calls since then.
+            return; // The provider lost the probe, but has answered calls since then.
         }
         if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
             ended(outcome, true, tookNanos, now, times);

@@ -5,22 +5,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
- * The pauses between the probes of one provider. A probe is a copy of an idempotent call. The pauses keep the copies of
- * many clients from overloading a slow provider, because a client normally sends the next copy only after the answer to
- * the previous one. Thread-safe.
+ * The pauses between the probes of one provider. A probe is a copy of an idempotent call. The pauses keep the probes of
+ * many clients from overloading a slow provider, because a client normally sends the next probe only after the answer
+ * to the previous one. Thread-safe.
  */
 final class ProbePauses {
 
     /**
-     * The time for which a client waits for the answer to a copy, if the timeout of the call is shorter. An overloaded
-     * provider answers late. If the client sent another copy instead of waiting, it would increase the overload.
+     * The time for which a client waits for the answer to a probe, if the timeout of the copied call is shorter. An
+     * overloaded provider answers late. If the client sent another probe instead of waiting, it would increase the
+     * overload.
      */
     static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(16);
 
-    /** The minimum pause while a copy is unanswered. A provider may have lost the copy. */
+    /** The minimum pause while a probe is unanswered. The provider may have lost the probe. */
     private static final long UNANSWERED_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-    /** The mean of the random pause after a slow answer to a copy. */
+    /** The mean of the random pause after a slow answer to a probe. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
     /**
@@ -64,47 +65,48 @@ final class ProbePauses {
         return now - due >= 0 && NEXT.compareAndSet(this, due, now + UNANSWERED_NANOS);
     }
 
-    /** Records that a copy is about to be sent. */
+    /** Records that a probe is about to be sent. */
     void sent() {
         unanswered.incrementAndGet();
     }
 
-    /** Records that a copy has ended. The caller of this method then records the result with another method. */
+    /** Records that a probe has ended. The caller of this method then records the result with another method. */
     void ended() {
         unanswered.decrementAndGet();
     }
 
-    /** Returns whether a copy that has been sent has no answer yet. */
+    /** Returns whether a probe that has been sent has no answer yet. */
     boolean isUnanswered() {
         return unanswered.get() > 0;
     }
 
-    /** Records that a copy or a call was answered about as fast as usual, and shortens the pause. */
+    /** Records that a probe or another call was answered about as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             nextNanos = now + GOOD_NANOS;
         }
     }
 
-    /** Records that the answer to a copy or a call took longer than usual, and starts a pause. */
+    /** Records that the answer to a probe or another call took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         pause(Math.max(SLOW_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
-    /** Records that a copy or a call failed after the given time, and starts a pause. */
+    /** Records that a probe or another call failed after the given time, and starts a pause. */
     void failed(long tookNanos, long now) {
         pause(Math.max(FAILED_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
-    /** Records that the answer to a copy arrived after the timeout of the original call, and starts a pause. */
+    /** Records that the answer to a probe arrived after the timeout of the original call, and starts a pause. */
     void late(long now) {
         pause(SLOW_NANOS, now);
     }
 
     /**
-     * Starts a pause between half and one and a half of the given time, unless a copy has no answer yet. The pauses
-     * differ so that the clients do not send their copies at the same time after a recovery. The pauses depend on the
-     * clock instead of random numbers, so that simulations are reproducible.
+     * Starts the pause before the next probe, unless a probe has no answer yet. The pause takes between half of the
+     * given time and one and a half times the given time. The lengths of the pauses differ, so that the clients do not
+     * all send their probes at the same time after a recovery. The pauses depend on the clock instead of random
+     * numbers, so that simulations are reproducible.
      */
     private void pause(long nanos, long now) {
         if (!isUnanswered()) {
@@ -112,7 +114,7 @@ final class ProbePauses {
         }
     }
 
-    /** Returns between half and one and a half of the given time. */
+    /** Returns a time between half of the given time and one and a half times the given time. */
     static long varied(long nanos, long now) {
         double part = (Hashes.mix(now) >>> 11) * 0x1p-53; // a pseudo-random number from 0 to 1
         return (long) (nanos * (0.5 + part));

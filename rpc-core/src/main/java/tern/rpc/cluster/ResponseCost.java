@@ -68,7 +68,7 @@ final class ResponseCost {
 
     /**
      * When a slow answer replaces a longer earlier one, this fraction of the earlier duration is kept as a minimum. A
-     * recovered provider may still be busy with the probes (copies of calls) of many clients.
+     * recovered provider may still be busy with the probes (copies of idempotent calls) of many clients.
      */
     private static final double REMEMBERED = 0.25;
 

@@ -30,9 +30,9 @@ final class Survey {
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The minimum number of calls between two copies of calls (probes) to one provider while the first copy has no
-     * answer. The limit prevents the copies of many clients from overloading a provider that is ten times slower and
-     * usually gets a tenth of the calls.
+     * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
+     * has no answer. The limit prevents the probes of many clients from overloading a provider that is ten times slower
+     * and usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
@@ -44,8 +44,8 @@ final class Survey {
     private static final double SLOW = 3;
 
     /**
-     * The maximum number of request bytes that wait for a provider's socket. While more are waiting, no copy of a call
-     * is sent to the provider.
+     * The maximum number of request bytes that wait for a provider's socket. While more are waiting, no copy of an
+     * idempotent call is sent to the provider.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
@@ -228,7 +228,7 @@ final class Survey {
 
     /**
      * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
-     * not read its requests gets no copies, because they would occupy memory while they wait.
+     * not read its requests gets no copies of idempotent calls, because the copies would occupy memory while they wait.
      *
      * @param among the providers that may accept the call
      */

@@ -109,7 +109,9 @@ final class TrialPauses {
         pause(HEARD_NANOS, now);
     }
 
-    /** Starts a pause between half and one and a half of the given time, as in {@link ProbePauses}. */
+    /**
+     * Starts a pause between half of the given time and one and a half times the given time, as in {@link ProbePauses}.
+     */
     private void pause(long nanos, long now) {
         nextNanos = now + ProbePauses.varied(nanos, now);
     }

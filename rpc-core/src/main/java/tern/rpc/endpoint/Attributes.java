@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
  * use one object for all equal values, because even a large cluster has few distinct values.
  *
- * @param weight the share of calls relative to other providers. A provider with weight 0 gets new calls only if no
- *     provider with a weight above 0 is connected, answers and is not ejected
+ * @param weight the share of calls relative to other providers. A provider with weight 0 gets no new calls while
+ *     another provider with a weight above 0 is connected and neither silent nor ejected
  * @param zone the location of the provider, such as an availability zone, or empty if unknown
  * @param tags the labels for routing, by name, such as {@value #TAG}
  * @param revision identifies the services that the provider offers, or empty if unknown

@@ -102,8 +102,8 @@ final class FairShares {
     }
 
     /**
-     * Returns the number of tenants that have admitted calls. If the given tenant is a single connection, counts only
-     * connections. Otherwise counts only tenants that are not single connections, such as client addresses.
+     * Returns the number of tenants that have admitted calls and are of the same kind as the given tenant. There are
+     * two kinds of tenants: single connections, and all other tenants, such as client addresses.
      */
     int tenants(Share share) {
         return tenantsLike(share).get();

@@ -196,15 +196,15 @@ final class CallSamples {
         return line(sample -> sample.called() != null && wanted.contains(sample.called()));
     }
 
-    /** Returns the source line where the lock's owners were found most often, or null if there is no sample. */
+    /** Returns the most frequent source line in the samples of the lock's owners; null if there is no sample. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
     }
 
     /**
-     * Returns the activity that the lock's owners were found in most often; null if none was found in at least half of
-     * the samples.
+     * Returns the most frequent activity of the lock's owners; null if no activity appears in at least half of the
+     * samples.
      */
     @Nullable
     Kind ownersWorkIn(Part lock) {
@@ -397,16 +397,17 @@ final class CallSamples {
     }
 
     /**
-     * Returns the activity of the calls that likely hold the lock, permit or pooled object for which other calls wait;
-     * null if unknown.
+     * Returns the activity of the calls that most likely hold the lock, permit or pooled object for which other calls
+     * wait; null if unknown.
      */
     LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
         return LikelyHolders.of(wait, all());
     }
 
     /**
-     * Returns the source line where the calls that likely hold the lock, permit or object were found most often in the
-     * given activity; null if unknown.
+     * Returns the source line that the samples of the likely holders show most often; null if there is no sample. Only
+     * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
+     * pooled object for which other calls wait.
      */
     @Nullable
     StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {

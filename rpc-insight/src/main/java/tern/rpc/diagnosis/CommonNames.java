@@ -69,8 +69,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns a name for the waits for each lock. The name contains the lock's usual holder, or says that the lock was
-     * never released. Locks without a usual holder are omitted.
+     * Returns, for each lock, a common name for all waits for this lock. The name contains the lock's usual holder, or
+     * says that the lock was never released. Locks without a usual holder are omitted.
      */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();

@@ -69,8 +69,9 @@ final class Deadlocks {
     }
 
     /**
-     * Returns the text for a slow statement, if the calls met deadlocks or conflicts; null otherwise. Only a statement
-     * that writes waits for a deadlock. After a conflict, code repeats all statements of its transaction.
+     * Returns the text for a slow statement if deadlocks or conflicts explain why it is slow; null otherwise. Deadlocks
+     * explain only statements that write. Conflicts also explain statements that read, because code repeats the whole
+     * transaction after a conflict.
      */
     @Nullable
     Told of(String statement, String in, List<String> facts) {

@@ -23,7 +23,10 @@ final class MachineText {
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
-    /** The beginning of the names of the threads of the diagnosis, which work more while calls are late. */
+    /**
+     * The prefix of the names of the diagnosis's own threads. These threads use more processor time while calls are
+     * late.
+     */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
     /** The diagnosis names threads that allocate at least this number of bytes per second. */

@@ -19,7 +19,10 @@ final class ProcessorRules {
 
     private static final double HALF = 0.5;
 
-    /** The number of slower operations of one kind that point to busy processors. */
+    /**
+     * If other processes saturate the processors, this number of slower operations is enough to make the processors the
+     * cause.
+     */
     private static final int SEVERAL = 3;
 
     private final Evidence evidence;

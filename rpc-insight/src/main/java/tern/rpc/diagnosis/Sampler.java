@@ -46,7 +46,8 @@ final class Sampler {
         // whether the call's thread ran a task that a full executor had rejected
         boolean ranRejectedTask;
         int sleepingPairs; // the number of pairs of successive samples that found the thread asleep in the same code
-        long sleeps; // the number of sleeps between successive samples that found the thread asleep in the same code
+        // how often the thread slept, counted only between two successive samples that both found it asleep in the same code
+        long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool

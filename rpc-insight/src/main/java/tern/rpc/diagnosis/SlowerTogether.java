@@ -23,8 +23,8 @@ final class SlowerTogether {
     private final Map<String, Double> usual = new TreeMap<>();
 
     /**
-     * @param each the time of one operation, by name
-     * @param usual returns the usual time of the operation with a name; -1 if unknown
+     * @param each the mean present time of each operation, by the operation's name
+     * @param usual returns the usual time of the operation with the given name; -1 if unknown
      */
     SlowerTogether(Map<String, Double> each, ToDoubleFunction<String> usual) {
         this.each = each;

@@ -268,11 +268,11 @@ final class SymptomRules {
     }
 
     /**
-     * Considers a statement or command that calls run more often than usual and that takes most of the time of all
-     * statements or commands. Attributes the time of the other statements or commands to it, because the additional
-     * operations keep the server busy.
+     * Looks for an operation (a statement or Redis command) that takes more than half of the time of all operations of
+     * its kind and that calls run more often than usual. If all operations of its server became slower, the additional
+     * operations keep the server busy. The time of the other operations is then attributed to this operation.
      *
-     * @return whether calls run a statement or command more often than usual that takes most of the time
+     * @return whether there is such an operation
      */
     private boolean passOnToMore(Kind kind) {
         boolean isStore = kind == Kind.SQL || kind == Kind.REDIS;

@@ -456,7 +456,7 @@ class ZooKeeperRegistryTest {
         ZooKeeperPublication publication = (ZooKeeperPublication) publish(registry, 20880);
         CompletableFuture<Void> alone = new CompletableFuture<>();
         session.execute(() -> {
-            // The session must not notify the publication of the new connection. The test notifies it later.
+            // The session must not call publication.connected when ZooKeeper is back. The test calls it further below.
             session.remove(publication);
             alone.complete(null);
         });

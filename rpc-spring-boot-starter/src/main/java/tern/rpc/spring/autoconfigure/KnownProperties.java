@@ -78,9 +78,10 @@ final class KnownProperties {
         }
 
         /**
-         * Returns the property name that belongs to a name derived from an environment variable. The service or method
-         * name in a variable may consist of several words whose separators are lost, so the words are joined in the
-         * result. Returns null if this pattern does not match the name.
+         * Returns the name of the property that an environment variable sets. The given name is derived from the
+         * variable. If the name of a service or method in the variable has several words, the separators of the words
+         * are lost. The result therefore contains the words without separators. Returns null if the given name does not
+         * match this pattern.
          */
         @Nullable
         String joinedName(ConfigurationPropertyName name) {

@@ -44,8 +44,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int FRAMES_AFTER_END = 64;
 
     /**
-     * A WINDOW_UPDATE frame with a smaller increment counts as a control frame, whose number is limited. A waiting
-     * request makes almost no progress with such an increment.
+     * The smallest increment of a WINDOW_UPDATE frame that counts as progress of a waiting request. A frame with a
+     * smaller increment counts as a control frame, and the number of control frames is limited.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 

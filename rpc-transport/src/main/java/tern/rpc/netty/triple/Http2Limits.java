@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * The number of resets in a time window up to which the share of resets is not limited. Above this number, at most
-     * half of the streams that ended in the window may have been reset. Resets that a timeout may have caused do not
-     * count.
+     * Up to this number of resets in a time window, the server does not check the share of reset streams. Above this
+     * number, at most half of the streams that ended in the window may have been reset. Resets that a timeout may have
+     * caused do not count.
      */
     static final int MANY_RESETS = 200;
 
