@@ -83,9 +83,7 @@ final class SlowServers {
                 .orElse(null);
     }
 
-    /**
-     * @param each the mean time of each operation, by the operation's name
-     */
+    /** @param each the mean time of each operation, by the operation's name */
     private boolean areSlower(Kind kind, Phase phase, Map<String, Double> each) {
         double usually = operations.usualEach(phase);
         if (usually < 0 || each.size() < 2) {
