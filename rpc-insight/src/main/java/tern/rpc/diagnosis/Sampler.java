@@ -46,8 +46,8 @@ final class Sampler {
         // whether the call's thread ran a task that a full executor had rejected
         boolean ranRejectedTask;
         int sleepingPairs; // the number of pairs of successive samples that found the thread asleep in the same code
-        // the number of sleeps of the thread. Only sleeps between two successive samples that both found the thread asleep
-        // in the same code are counted
+        // the number of sleeps of the thread. Only sleeps between two successive samples that both found the thread
+        // asleep in the same code are counted
         long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
