@@ -87,7 +87,7 @@ public abstract class AnyModuleRules {
         return dependOnClassesThat(resideInAnyPackage(packages));
     }
 
-    /** Returns the main classes of the module. */
+    /** Returns all classes of the module except its test classes. */
     protected final JavaClasses module() {
         return module;
     }

@@ -17,8 +17,8 @@ class ProviderCopiesTest extends ScriptedProviders {
     private static final int CALLS_PER_SECOND = 10;
 
     /**
-     * The maximum time that each call or copy would wait for the answer of the failing provider, in the order in which
-     * the calls and copies were sent.
+     * For each call or copy at the failing provider, the remaining time until its deadline. The list has the order in
+     * which the calls and copies were sent.
      */
     private final List<Duration> waits = new ArrayList<>();
 

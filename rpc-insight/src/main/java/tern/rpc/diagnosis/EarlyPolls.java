@@ -9,9 +9,10 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
- * Recognizes running calls that may be long polls, or calls to methods that are always slow, as long as the usual times
- * of these methods are unknown. Without this class, a few long polls would seem to hang soon after the start of the
- * application, and would begin a miss. The usual times of calls cannot be learned during a miss.
+ * Recognizes running calls to methods whose usual times are unknown, if the calls may be long polls or the methods may
+ * always be slow. Without this class, the diagnosis would count a few long polls soon after the start of the
+ * application as calls that hang, and would report that calls miss the latency target. While calls miss the latency
+ * target, the diagnosis does not learn usual times.
  */
 final class EarlyPolls {
 

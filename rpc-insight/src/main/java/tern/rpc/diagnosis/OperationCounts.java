@@ -74,10 +74,10 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation several times as often as usual, and its number has grown by at
-     * least the same factor as its duration. Calls run an operation more often, for example, if a cache in front of the
-     * operation no longer holds the results. Returns false for an operation that calls to the same methods do not
-     * usually run, because the operation then belongs to new code.
+     * Returns whether calls run the given operation several times as often as usual. The number of executions per call
+     * must also have grown by at least the same factor as the duration of one execution. Calls run an operation more
+     * often, for example, if a cache in front of the operation no longer holds the results. Returns false for an
+     * operation that is unusual for the called methods, because the operation then belongs to new code.
      */
     boolean areMore(Part part) {
         Phase phase = Operations.phase(part.kind());

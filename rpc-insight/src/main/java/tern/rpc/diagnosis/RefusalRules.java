@@ -42,9 +42,9 @@ final class RefusalRules {
     }
 
     /**
-     * Attributes the refusals by a limit on concurrent calls, a bulkhead or a circuit breaker to the work that makes
-     * the admitted calls slow or makes them fail. The limit remains the cause if the admitted calls are neither late
-     * nor failing, or if there are more calls than usual.
+     * Finds the cause of refusals by a limit on concurrent calls, a bulkhead or a circuit breaker. If the admitted
+     * calls are late or fail, the cause is the work that delays the admitted calls or makes them fail. If the admitted
+     * calls are neither late nor failing, or if there are more calls than usual, the cause is the limit.
      */
     void apply() {
         for (Part part : leaves.longestFirst()) {

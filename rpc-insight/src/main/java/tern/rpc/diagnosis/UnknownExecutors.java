@@ -116,7 +116,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Recommends a change for the executor of this part.
+     * Recommends a change for the executor whose threads the calls wait for.
      *
      * @param symptoms the waits for results that this part explains
      */

@@ -69,8 +69,8 @@ final class UsualOperations {
     }
 
     /**
-     * Returns the usual time of the operation with this name; -1 if unknown. For a command with a large reply that calls
-     * do not usually get, this is the usual time of the command with its usual reply.
+     * Returns the usual time of the operation with this name; -1 if unknown. If the usual time of a Redis command with
+     * a large reply is unknown, returns the usual time of the same command with a smaller reply.
      */
     double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;

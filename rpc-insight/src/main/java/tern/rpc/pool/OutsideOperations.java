@@ -143,8 +143,8 @@ public final class OutsideOperations {
         private int late;
         private double usualNanos;
         private long lastNanos;
-        private long lateNanos; // the last pause that was too long
-        private long lateEndedNanos; // when the last pause that was too long ended
+        private long lateNanos; // the length of the last pause between two executions that was too long
+        private long lateEndedNanos; // the end of the last pause between two executions that was too long
         private WeakReference<Thread> thread = new WeakReference<>(null);
         private String name = "";
 
@@ -212,8 +212,8 @@ public final class OutsideOperations {
         }
 
         /**
-         * Returns the present pause if it is too long. Otherwise returns the last pause that was too long and ended
-         * within the last 30 s; null if there is none.
+         * Returns the current pause between two executions if the current pause is too long. Otherwise returns the last
+         * pause that was too long, if that pause ended within the last 30 s. Returns null if there is no such pause.
          */
         public synchronized @Nullable Pause tooLong(long now) {
             Thread known = thread.get();
