@@ -55,7 +55,10 @@ public final class Diagnostician {
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
-    /** Samples begin before the miss if at least this number of calls in a second are bad, so that its cause is known. */
+    /**
+     * If at least this number of calls in one second are late, failed or refused, samples begin before the diagnosis
+     * reports late calls, so that their cause is known.
+     */
     private static final int FIRST_BAD = 3;
 
     /** A diagnosis is reported as old if the calls have not been checked for this long. */
@@ -289,8 +292,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // Once calls meet the latency target again, the few late calls from the last seconds no longer show the
-            // cause of the miss.
+            // Once calls meet the latency target again, the few late calls from the last seconds no longer show why
+            // calls missed the target.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }
@@ -336,7 +339,10 @@ public final class Diagnostician {
                 learner.usualP99());
     }
 
-    /** Diagnoses a miss while the heap is exhausted. The usual diagnosis would allocate too much to be in time. */
+    /**
+     * Diagnoses late calls while the heap is exhausted. The usual diagnosis would allocate too much memory to be in
+     * time.
+     */
     private void diagnoseExhaustion(long now, double share) {
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);

@@ -84,8 +84,8 @@ final class Learner {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
             if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
-                // The queue grows in the first seconds of a miss, before the miss is detected; this length must not
-                // become usual.
+                // When calls begin to miss the latency target, the queue grows before the late calls are detected. The
+                // length of the grown queue must not become the usual length.
                 usual.learn(QUEUE + name, Math.min(pool.waiting(), 2 * Math.max(1, usual.figure(QUEUE + name))));
                 usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }

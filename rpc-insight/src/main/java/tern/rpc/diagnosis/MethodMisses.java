@@ -8,15 +8,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
- * Decides whether a single method misses the latency target in a large share of its calls. The share of all calls does
- * not show this if the method receives only few calls. Not thread-safe: only one thread uses it.
+ * Decides whether a single method misses the latency target in a large share of its calls. If the method receives only
+ * few calls, the share of late calls among all calls does not show that the method misses the target. Not thread-safe:
+ * only one thread uses it.
  */
 final class MethodMisses {
 
     /** Methods with few calls are judged by the calls in this number of seconds. */
     private static final int SECONDS = 20;
 
-    /** Methods with many calls are judged by the calls in this number of seconds, so that a miss is seen sooner. */
+    /**
+     * Methods with many calls are judged by the calls in this number of seconds, so that late calls are detected
+     * sooner.
+     */
     private static final int RECENT_SECONDS = 10;
 
     private static final int MIN_BAD = 8;

@@ -17,9 +17,10 @@ import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
- * when it begins and once when it ends. If another cause then remains the first for several seconds, logs this cause as
- * well, but at most once a minute. Publishes a diagnosis with a new first cause only if this cause was first in two of
- * the last three seconds, and not while the miss declines. Not thread-safe: only one thread uses it.
+ * when it begins and once when it ends. If the first cause changes and the new first cause remains first for several
+ * seconds, logs the new first cause as well, but at most once a minute. Publishes a diagnosis with a new first cause
+ * only if this cause was first in two of the last three seconds, and not while the miss declines. Not thread-safe: only
+ * one thread uses it.
  */
 final class MissReport {
 
@@ -28,10 +29,12 @@ final class MissReport {
     private static final int VOTES = 3;
     private static final int MAX_UNTOLD_SECONDS = 4;
 
-    /** In the first seconds, there are few samples. A miss without an explanation is logged only after these seconds. */
+    /**
+     * In the first seconds, there are few samples. Unexplained late calls are logged only after this number of seconds.
+     */
     private static final int MAX_UNEXPLAINED_SECONDS = 8;
 
-    /** If the first cause changes, the new one is logged after this many successive seconds. */
+    /** If the first cause changes, the new first cause is logged after this number of successive seconds. */
     private static final int LASTING_SECONDS = 10;
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
@@ -97,7 +100,7 @@ final class MissReport {
         return current;
     }
 
-    /** Logs the first cause of a continuing miss if it differs from the last logged one. */
+    /** While calls miss the latency target, logs the first cause if it differs from the last logged cause. */
     private void warnOfOtherCause(Diagnosis current, Evidence.Counts counts) {
         secondsSinceTold++;
         String title = DiagnosisText.title(current.causes().get(0));

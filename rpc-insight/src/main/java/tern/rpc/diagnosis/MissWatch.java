@@ -21,8 +21,8 @@ final class MissWatch {
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
     /**
-     * The calls in the last {@value #FAST_SECONDS} seconds show a miss only if at least one call has ended within this
-     * time.
+     * The calls in the last {@value #FAST_SECONDS} seconds show a miss of the latency target only if at least one call
+     * has ended within this number of seconds.
      */
     private static final int RECENT_SECONDS = 3;
 
@@ -31,24 +31,25 @@ final class MissWatch {
     private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
 
-    /** A miss begins only if calls hang for at least this number of successive seconds. */
+    /** If calls hang, a miss of the latency target begins only after this number of successive seconds. */
     private static final int HUNG_SECONDS = 2;
 
     /**
-     * During the warm-up, a miss begins only if calls hang for at least this number of successive seconds, because the
-     * first calls also wait for connections that are opened and for clients that are initialized.
+     * During the warm-up, a miss of the latency target begins only if calls hang for at least this number of successive
+     * seconds. The number is high because the first calls also wait for connections that are opened and for clients
+     * that are initialized.
      */
     private static final int EARLY_HUNG_SECONDS = 10;
 
     /**
-     * A miss declines if the share of late, failed or refused calls falls below its highest value in this miss, divided
-     * by this number.
+     * A miss of the latency target declines if the share of late, failed or refused calls falls below the highest share
+     * in the same miss, divided by this number.
      */
     private static final double DECLINE = 3;
 
     /**
-     * After this many seconds, a declining miss no longer counts as declining. It has not ended, so its late calls show
-     * the current cause.
+     * After this number of seconds, a declining miss of the latency target no longer counts as declining. Calls are
+     * still late, so the late calls show the current cause.
      */
     private static final int MAX_DECLINE_SECONDS = 15;
 
@@ -172,7 +173,7 @@ final class MissWatch {
         return missed;
     }
 
-    /** Returns whether the application has run long enough for a miss to be logged at WARN. */
+    /** Returns whether the application has run long enough for a log line at WARN about late calls. */
     boolean isWarm() {
         return secondsWithCalls > WARM_UP_SECONDS;
     }

@@ -203,7 +203,7 @@ final class Shop implements Diagnostician.Surroundings {
         return diagnostician.diagnosis();
     }
 
-    /** Returns the first cause of a miss. */
+    /** Returns the first cause of a diagnosis. Fails if calls meet the latency target. */
     static Cause first(Diagnosis diagnosis) {
         assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
         return diagnosis.causes().get(0);
