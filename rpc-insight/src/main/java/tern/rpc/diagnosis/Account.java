@@ -89,7 +89,7 @@ final class Account {
 
     /**
      * Subtracts the pauses during the call from all activities and waits proportionally, and adds each pause to the
-     * breakdown as a separate part.
+     * breakdown as a separate activity.
      */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());
@@ -102,8 +102,8 @@ final class Account {
     }
 
     /**
-     * Moves some times out of the operations in which they occurred, into separate parts of the breakdown: host name
-     * lookups, waits for a processor, and work of this process.
+     * Moves some times out of the operations in which they occurred, into separate activities and waits of the
+     * breakdown: host name lookups, waits for a processor, and work of this process.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

@@ -84,8 +84,8 @@ final class CallerRules {
     }
 
     /**
-     * Returns whether the given part of the calls' time stands for all operations on one server. A rule merges the
-     * operations of a server if they became slower together.
+     * Returns whether the given activity stands for all operations on one server. A rule merges the operations of a
+     * server if they became slower together.
      */
     private boolean isEveryOperation(Part part) {
         String store = OperationNames.storeOfAll(part);

@@ -10,7 +10,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes one part of the calls' extra time as a cause, with evidence and a recommended change. */
+/** Describes an activity or wait that takes extra time as a cause, with evidence and a recommended change. */
 final class CauseText {
 
     /** The kind of the cause for time that no evidence explains. */

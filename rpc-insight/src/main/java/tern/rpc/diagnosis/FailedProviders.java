@@ -25,8 +25,8 @@ final class FailedProviders {
     private record Failed(String service, String address, String failure) {
 
         /**
-         * Returns the operation, the peer and the failure from the name of a failed operation; null if the given part
-         * of a call's time is not a failed operation.
+         * Returns the operation, the peer and the failure from the name of a failed operation; null if the given
+         * activity or wait is not a failed operation.
          */
         static @Nullable Failed of(Part part) {
             if (part.kind() == Kind.RPC && OperationNames.isFailing(part.name())) {

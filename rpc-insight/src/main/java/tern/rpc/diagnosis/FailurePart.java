@@ -25,8 +25,8 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.SqlStates;
 
 /**
- * Determines the part of a call's time to which the call's failure is attributed. The name of this part contains no
- * values from the call, such as ids.
+ * Determines the activity or wait of a call, or the exception, to which the call's failure is attributed. The
+ * determined name contains no values from the call, such as ids.
  */
 final class FailurePart {
 
@@ -375,9 +375,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part of the call's time to which the failure is attributed. If a database or Redis reported an error,
-     * the part names this error. For any other failure, the part names the exception and the application's innermost
-     * stack frame.
+     * Returns the failure of the call. If a database or Redis reported an error, the failure's name contains this
+     * error. For any other failure, the name contains the exception and the application's innermost stack frame.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);

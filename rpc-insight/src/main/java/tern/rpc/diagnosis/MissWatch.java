@@ -5,12 +5,13 @@ import java.util.Deque;
 
 /**
  * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
- * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). During
- * a miss, half a percent is enough. The share covers the last ten seconds, or the last sixty seconds if there are few
- * calls. The share counts only if at least five calls are bad. A miss begins when two of the last three seconds counted
- * as missed, or when calls hang. In the first minute with calls, only calls that hang for {@value #EARLY_HUNG_SECONDS}
- * seconds begin a miss. A second also counts as missed if a single method misses the target ({@link MethodMisses}). Not
- * thread-safe: only one thread uses it.
+ * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). While
+ * calls miss the latency target, a share above half a percent is enough. The share covers the last ten seconds, or the
+ * last sixty seconds if there are few calls. The share counts only if at least five calls are bad. A miss of the
+ * latency target begins when two of the last three seconds counted as missed, or when calls hang. In the first minute
+ * with calls, only calls that hang for {@value #EARLY_HUNG_SECONDS} seconds begin a miss of the latency target. A
+ * second also counts as missed if a single method misses the target ({@link MethodMisses}). Not thread-safe: only one
+ * thread uses it.
  */
 final class MissWatch {
 

@@ -7,13 +7,13 @@ package tern.rpc.diagnosis;
  */
 record Part(Kind kind, String name) {
 
-    /** The kinds of parts: activities, waits, pauses and failures. */
+    /** The kinds of activities, waits, pauses and failures. */
     enum Kind {
         /** The wait for a free worker thread. */
         QUEUE(true),
         /** The time spent reading the request. */
         DECODE(false),
-        /** The execution of code on a processor. The part is named after the application's innermost stack frame. */
+        /** The execution of code on a processor. The name contains the application's innermost stack frame. */
         COMPUTING(false),
         /** The wait for a lock. The name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
@@ -22,27 +22,27 @@ record Part(Kind kind, String name) {
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
         /**
-         * The wait for a result, a signal or a queue item from another thread. The part is named after the waiting
-         * stack frame.
+         * The wait for a result, a signal or a queue item from another thread. The name contains the waiting stack
+         * frame.
          */
         RESULT(true),
-        /** Access to a file. The part is named after the stack frame that reads or writes the file. */
+        /** Access to a file. The name contains the stack frame that reads or writes the file. */
         FILE(false),
         /**
-         * Access to a socket that does not belong to a recorded operation. The part is named after the stack frame that
-         * uses the socket.
+         * Access to a socket that does not belong to a recorded operation. The name contains the stack frame that uses
+         * the socket.
          */
         SOCKET(false),
-        /** A wait on the thread of an event loop. The part is named after the stack frame that waits. */
+        /** A wait on the thread of an event loop. The name contains the stack frame that waits. */
         EVENT_LOOP(false),
 
-        /** The lookup of a host name. The part is named after the stack frame that looks up the name. */
+        /** The lookup of a host name. The name contains the stack frame that looks up the host name. */
         RESOLVER(false),
         /** The loading of a class. */
         CLASS_LOADING(false),
         /**
          * The initialization of a class by this thread, or the wait until another thread has initialized the class. The
-         * part is named after the class.
+         * name contains the class.
          */
         CLASS_INITIALIZATION(false),
         /** Native code in which a thread appears to run but uses no processor time. */
@@ -75,17 +75,17 @@ record Part(Kind kind, String name) {
         /** The time during which no thread works on the call, because an asynchronous method is waiting. */
         ELSEWHERE(true),
         /**
-         * A full executor that rejects tasks. The part is named after the executor, if it is known, and the stack frame
-         * that submits the tasks.
+         * A full executor that rejects tasks. The name contains the executor, if it is known, and the stack frame that
+         * submits the tasks.
          */
         EXECUTOR(true),
         /** A failure of another process. The name contains the process's address and the failure. */
         PEER_FAILS(false),
-        /** An exception in the code. The part is named after the exception and its stack frame. */
+        /** An exception in the code. The name contains the exception and its stack frame. */
         FAILURE(false),
         /**
-         * A timeout that ended a call, if no operation of the call explains it. The part is named after the exception
-         * and its stack frame.
+         * A timeout that ended a call, if no operation of the call explains the timeout. The name contains the
+         * exception and its stack frame.
          */
         TIMEOUT(false),
         /** A limit on concurrent calls that is not the number of workers. */
@@ -100,7 +100,7 @@ record Part(Kind kind, String name) {
         }
 
         /**
-         * Returns whether this part of a call's time is a wait for other work, and so only a symptom. Its time is
+         * Returns whether this kind is a wait for other work, and so only a symptom. The time of such a wait is
          * attributed to the work that the call waited for.
          */
         boolean isPassedOn() {

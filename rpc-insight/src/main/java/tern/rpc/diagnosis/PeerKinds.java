@@ -37,8 +37,7 @@ final class PeerKinds {
     }
 
     /**
-     * Returns the kind of peer that a call waits for in the given part of its time; null if it does not wait for a
-     * peer.
+     * Returns the kind of peer in the given wait of a call; null if the call does not wait for a peer.
      *
      * @param ledger the ledger of the call; it shows whether a wait without a known pool is for an executor or for a
      *     data source

@@ -15,8 +15,8 @@ import tern.rpc.pool.Holders.Holder;
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
  * the time of a wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the
  * workers. A wait for a connection goes to the work of its holders. A wait for a lock goes to an operation of the
- * lock's owner. A wait for a result goes to the tasks of the executor. A part of the calls' time that is not a wait for
- * other work is a cause. docs/diagnosis.md describes the rules.
+ * lock's owner. A wait for a result goes to the tasks of the executor. An activity or wait that is not a wait for other
+ * work is a cause. docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -139,8 +139,8 @@ final class Ranking {
     }
 
     /**
-     * Returns a lower bound on the extra time of late or failed calls that is attributed to a part. The time of a phase
-     * is measured exactly. For a time that comes from samples, the statistical error is subtracted.
+     * Returns a lower bound on the extra time of late or failed calls that is attributed to the given activity or wait.
+     * The time of a phase is measured exactly. For a time that comes from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
         double nanos = leaves.of(part);
@@ -153,9 +153,10 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound on a part's extra time ({@link #certain}), minus the time by which this part takes longer
-     * in the slowest tenth of the usual calls than in the mean of all usual calls. Without the subtraction, an
-     * operation with varying duration would seem slower in late calls even if it did not change.
+     * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
+     * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
+     * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
+     * not change.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));

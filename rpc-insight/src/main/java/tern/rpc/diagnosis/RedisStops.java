@@ -31,8 +31,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether this part is a command that blocks Redis. Returns false for a command that is known to be slow
-     * but usually takes little time, because a slow server is then the more likely cause.
+     * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
+     * be slow but usually takes little time, because a slow server is then the more likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);

@@ -50,8 +50,8 @@ final class RejectedTasks {
     }
 
     /**
-     * Returns the part that represents the rejection of a task. The part's name contains the code that submitted the
-     * task and, if the exception names it, the executor.
+     * Returns the failure that stands for the rejection of a task. The failure's name contains the code that submitted
+     * the task. If the exception names the executor, the failure's name also contains the executor.
      *
      * @param place the application code that submitted the task, with a leading {@code in}; empty if unknown
      */
@@ -68,7 +68,7 @@ final class RejectedTasks {
         return new Part(Part.Kind.EXECUTOR, executor + place);
     }
 
-    /** Describes the executor that rejected the tasks of this part. */
+    /** Describes the executor that caused the given failure by rejecting tasks. */
     Rejection of(Part part) {
         int at = part.name().indexOf(IN);
         String place = at < 0 ? "" : part.name().substring(at);
@@ -104,8 +104,8 @@ final class RejectedTasks {
     }
 
     /**
-     * Returns the executor that this part names. Otherwise returns the executor that rejected the most tasks; null if
-     * no executor rejected tasks.
+     * Returns the executor in the name of the given failure. If the name contains no executor, returns the executor
+     * that rejected the most tasks. Returns null if no executor rejected tasks.
      */
     static @Nullable PoolVerdict executorOf(Part part, Map<String, PoolVerdict> pools) {
         int at = part.name().indexOf(IN);

@@ -105,7 +105,7 @@ record Sample(
                 later.ownersPart);
     }
 
-    /** Returns a copy whose part has another name. */
+    /** Returns a copy of this sample whose activity has the given name. */
     Sample named(String name) {
         return at(0, name);
     }

@@ -20,13 +20,14 @@ final class Shares {
     /** The relative weights of the activities in the calls' own time. */
     final Times own = new Times();
 
-    // For each operation, the parts that take a share of its time. The weight of a part is a number of samples.
+    // For each operation, the activities and waits that take a share of its time. The weight of an activity or wait is
+    // a number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
 
     /**
-     * Adds the samples of one call to the weights of the parts.
+     * Adds the samples of one call to the weights of the activities and waits.
      *
      * @param samples the call's samples, oldest first
      */

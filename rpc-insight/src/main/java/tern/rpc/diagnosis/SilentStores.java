@@ -21,7 +21,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class SilentStores {
 
     /**
-     * The text for a store that does not answer. In the name of a part, it follows the name of the store and a colon.
+     * The text for a store that does not answer. In the name of a failure, this text follows the name of the store and
+     * a colon.
      */
     static final String SILENT = "does not answer";
 
@@ -210,8 +211,8 @@ final class SilentStores {
     }
 
     /**
-     * Returns the part to which the waits for the store are attributed. The part's name contains the failure from the
-     * exceptions of other calls, or {@link #SILENT} if there is none.
+     * Returns the failure to which the waits for the store are attributed. The failure's name comes from the exceptions
+     * of other calls. If there are no such exceptions, the failure's name contains {@link #SILENT}.
      */
     private Part failing(Kind store, String name) {
         Part known = failureOf(store, name);
@@ -258,7 +259,7 @@ final class SilentStores {
                 : String.format(Locale.ROOT, ", and none came in the last %.1f s", (now - answered) / 1e9);
     }
 
-    /** Returns whether the part is a wait for a store that is accessed with a client that Tern does not measure. */
+    /** Returns whether the given wait is a wait for a store whose client Tern does not measure. */
     private static boolean isUnmeasured(Part part) {
         boolean isCalled = part.name().startsWith(StackReader.CALLED);
         return part.kind() == Kind.SOCKET || (isCalled && (part.kind() == Kind.SQL || part.kind() == Kind.REDIS));

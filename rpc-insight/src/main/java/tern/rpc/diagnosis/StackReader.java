@@ -50,13 +50,13 @@ final class StackReader {
     static final String CALLED = "called in ";
 
     /**
-     * If the owner of a lock is unknown, the name of the part consists of the lock, this text and the waiting stack
+     * If the owner of a lock is unknown, the name of the wait consists of the lock, this text and the waiting stack
      * frame.
      */
     static final String WANTED = " wanted in ";
 
     /**
-     * If the owner of a lock no longer runs application code, the name of the part consists of the lock, this text,
+     * If the owner of a lock no longer runs application code, the name of the wait consists of the lock, this text,
      * {@link #WANTED} and the waiting stack frame.
      */
     static final String NEVER_RELEASED = " never released";

@@ -53,8 +53,8 @@ final class StoreText {
     }
 
     /**
-     * Returns the name of the part's operation. If the part has no name, returns the names of the operations of its
-     * kind that take the most time; {@code otherwise} if unknown.
+     * Returns the name of the given operation. If the operation has no name, returns the names of the operations of the
+     * same kind that take the most time; {@code otherwise} if these names are unknown.
      */
     String name(Part part, String otherwise) {
         if (!part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS)) {

@@ -52,7 +52,7 @@ final class SymptomRules {
 
     /**
      * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
-     * @param leaves the extra time by part; the rules move time between these parts
+     * @param leaves the extra time by activity or wait; the rules move time from symptoms to causes
      */
     SymptomRules(
             Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
@@ -305,8 +305,8 @@ final class SymptomRules {
 
     /**
      * If timeouts end calls to one remote method at several providers, the timeout is the likely cause, not a provider.
-     * Returns the remote method of the given part if timeouts end calls to the method at several providers; otherwise
-     * null.
+     * If timeouts end calls to the remote method of the given operation at several providers, returns this method;
+     * otherwise null.
      */
     private @Nullable String lateMethodOf(Part part) {
         String method = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
@@ -322,8 +322,8 @@ final class SymptomRules {
     }
 
     /**
-     * If the number of calls to a remote method, or its timeout, is the cause, merges the parts for its providers into
-     * one part.
+     * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
+     * all providers of the method into one operation.
      */
     private void mergeProviders() {
         for (Part part : leaves.longestFirst()) {
@@ -374,7 +374,7 @@ final class SymptomRules {
         }
     }
 
-    /** Returns whether threads waited for memory during at least half of the time of this part. */
+    /** Returns whether threads waited for memory during at least half of the time of the given activity or wait. */
     private boolean mostlyStalls(Part part) {
         double all = 0;
         double stalled = 0;

@@ -115,7 +115,8 @@ final class TaskRules {
 
     /**
      * Returns the name of the longest slow operation of the same kind in the calls' ledgers, because the stack of a
-     * task does not show the name of its operation. Returns the part's own name if there is none.
+     * task does not show the name of its operation. If there is no such operation, returns the name of the sampled
+     * activity.
      */
     private String nameOf(Part sampled) {
         List<Part> known = leaves.only(part -> part.kind() == sampled.kind()

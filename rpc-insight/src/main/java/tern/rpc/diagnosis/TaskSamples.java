@@ -36,7 +36,7 @@ final class TaskSamples {
     final Map<String, Integer> classes = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
-    // for each part that blocks an event loop, the kind of the wait
+    // for each activity or wait that blocks an event loop, the kind of the wait
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
@@ -86,8 +86,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns the kind of wait that blocks an event loop in this part. Returns the part's own kind if the part does not
-     * block an event loop.
+     * Returns the kind of wait with which the given activity or wait blocks an event loop. If the given activity or
+     * wait blocks no event loop, returns its own kind.
      */
     Part.Kind blockedBy(Part part) {
         return blocking.getOrDefault(part, part.kind());

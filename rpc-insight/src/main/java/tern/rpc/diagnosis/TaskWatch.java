@@ -289,8 +289,9 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor whose tasks were most often sampled in this part. If there is none, returns the
-     * name of the threads outside of executors that were most often sampled in it, or null.
+     * Returns the name of the executor whose tasks were most often sampled in the given activity or wait. If there is
+     * no such executor, returns the name of the threads outside of executors that were most often sampled in this
+     * activity or wait; null if there are no such threads.
      */
     @Nullable
     String executorIn(Part part) {

@@ -86,8 +86,8 @@ final class TimeOuts {
     }
 
     /**
-     * Describes a timeout that is too short. Returns null if this part is not a timeout, or if the operation was slower
-     * than usual when its timeout ended it.
+     * Describes a timeout that is too short. Returns null if no timeout ended the given operation, or if the operation
+     * was slower than usual when its timeout ended it.
      */
     @Nullable
     TooShort of(Part part) {

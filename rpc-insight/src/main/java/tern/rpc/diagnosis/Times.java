@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Durations of activities and waits (the parts of a call's time), in nanoseconds. Not thread-safe. */
+/** Durations of activities and waits of calls, in nanoseconds. Not thread-safe. */
 final class Times {
 
     private final Map<Part, Double> nanos = new LinkedHashMap<>();
@@ -67,7 +67,7 @@ final class Times {
         nanos.replaceAll((part, spent) -> wanted.test(part) ? spent * factor : spent);
     }
 
-    /** Returns the parts, longest first. Parts of equal duration are sorted by name. */
+    /** Returns the activities and waits, longest first. Entries of equal duration are sorted by kind and name. */
     List<Part> longestFirst() {
         return nanos.keySet().stream()
                 .sorted(Comparator.<Part>comparingDouble(part -> -of(part))

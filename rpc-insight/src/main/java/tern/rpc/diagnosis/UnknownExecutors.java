@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class UnknownExecutors {
 
-    /** The name prefix of a part that stands for the wait for a thread of an executor without a snapshot. */
+    /** The name prefix of the wait for a thread of an executor without a snapshot. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
@@ -54,9 +54,9 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the part for the wait for a thread of this executor. Returns null if a thread is idle, if calls do not
-     * wait much longer than a task takes, or if a task alone takes about as long as the latency target. Also returns
-     * null if ledgers record waits for executors, if the processors are saturated, or if the tasks became slower.
+     * Returns the wait for a thread of the given executor. Returns null if a thread is idle, if calls do not wait much
+     * longer than a task takes, or if a task alone takes about as long as the latency target. Also returns null if
+     * ledgers record waits for executors, if the processors are saturated, or if the tasks became slower.
      *
      * @param threads the common name of the executor's threads
      * @param wait the calls' wait for a result of the executor
@@ -105,7 +105,7 @@ final class UnknownExecutors {
         return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
     }
 
-    /** Returns whether calls wait in this part for a thread of an executor without a snapshot. */
+    /** Returns whether the given activity or wait is the wait for a thread of an executor without a snapshot. */
     static boolean isOne(Part part) {
         return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
     }
@@ -118,7 +118,8 @@ final class UnknownExecutors {
     /**
      * Recommends a change for the executor whose threads the calls wait for.
      *
-     * @param symptoms the waits for results that this part explains
+     * @param part the wait of calls for a thread of the executor
+     * @param symptoms the waits for results that the wait for a thread explains
      */
     Change change(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
@@ -145,9 +146,10 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the evidence about the executor of this part, one fact per short line.
+     * Returns the evidence about the executor whose threads the calls wait for, one fact per short line.
      *
-     * @param symptoms the waits for results that this part explains
+     * @param part the wait of calls for a thread of the executor
+     * @param symptoms the waits for results that the wait for a thread explains
      */
     List<String> facts(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));

@@ -70,8 +70,8 @@ final class UnknownPoolText {
     }
 
     /**
-     * Returns whether the ledgers of calls contain waits of this phase under the part's name. Waits that have not ended
-     * are included.
+     * Returns whether the ledgers of calls contain waits of the given phase under the name of the given wait. Waits
+     * that have not ended are included.
      */
     private boolean isMeasuredAs(Phase phase, Part part) {
         return excess.accounts.stream()

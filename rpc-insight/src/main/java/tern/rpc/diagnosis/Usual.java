@@ -226,8 +226,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual time of a call to this method by part; null if unknown. The call's own time is one of the
-     * parts.
+     * Returns the usual durations of the activities and waits of a call to this method; null if unknown. The call's own
+     * time is one of these durations.
      */
     @Nullable
     Times of(String method) {
@@ -237,8 +237,8 @@ final class Usual {
     }
 
     /**
-     * Returns how the slowest tenth of this method's usual calls spend their time, by part; null if unknown. The calls'
-     * own time is one of the parts.
+     * Returns the durations of the activities and waits in the slowest tenth of this method's usual calls; null if
+     * unknown. The calls' own time is one of these durations.
      */
     @Nullable
     Times ofSlowCalls(String method) {
@@ -270,7 +270,8 @@ final class Usual {
     }
 
     /**
-     * Returns whether the usual times contain no separate value for this part, but include it in the call's own time.
+     * Returns whether the usual times contain no separate value for the given activity or wait, but include it in the
+     * call's own time.
      */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {

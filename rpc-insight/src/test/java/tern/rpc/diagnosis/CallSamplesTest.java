@@ -113,8 +113,8 @@ class CallSamplesTest {
     }
 
     /**
-     * Returns the text that names the application's line for a part. The stack consists of frames of these classes,
-     * innermost first.
+     * Returns the text that names the application's line for an activity. The stack consists of frames of these
+     * classes, innermost first.
      */
     private static String shownInHelper(String... classes) {
         Part asks = new Part(Part.Kind.SOCKET, "LineClient.Line.ask");

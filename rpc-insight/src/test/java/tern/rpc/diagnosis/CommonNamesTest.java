@@ -17,7 +17,7 @@ class CommonNamesTest {
         return new Sample(0, Phase.OWN, part, path, null, null, owner, false, null, -1, -1);
     }
 
-    /** Returns the distinct names that {@link CommonNames} gives to the parts of one call's samples. */
+    /** Returns the distinct names that {@link CommonNames} gives to the activities in one call's samples. */
     private static List<String> names(Sample... samples) {
         CommonNames names = new CommonNames(null, CommonNames.holders(List.of(List.of(samples))));
         return List.of(samples).stream()

@@ -228,7 +228,7 @@ class SilentStoresTest {
                 List.of());
     }
 
-    /** Returns the part to which the waits are attributed if calls hang in a client that is not measured. */
+    /** Returns the failure to which the waits are attributed if calls hang in a client that is not measured. */
     private static Part hangingIn(Part wait, long answeredSeconds) {
         long now = TimeUnit.SECONDS.toNanos(60);
         List<EndedCall> bad = new ArrayList<>();
