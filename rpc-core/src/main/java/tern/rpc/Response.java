@@ -50,7 +50,7 @@ public final class Response {
         return metadata;
     }
 
-    /** Returns a response with another value. It shares the headers and the metadata with this one. */
+    /** Returns a response with another value. The new response shares the headers and the metadata of this response. */
     public Response withValue(@Nullable Object value) {
         return new Response(value, headers, metadata);
     }

@@ -203,7 +203,7 @@ public final class RpcClient implements AutoCloseable {
      * The counts for one service since the client started.
      *
      * @param retries attempts that repeated a failed attempt
-     * @param hedges attempts sent to a second provider because the first one was slow
+     * @param hedges attempts sent to a second provider because the first attempt was slow
      * @param fallbacks calls that no provider accepted and that a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}

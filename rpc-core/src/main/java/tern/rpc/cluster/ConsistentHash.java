@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Candidate;
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
  * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
  * flight. A list change moves only the keys of added and removed providers. A choice takes constant time unless it is
- * the first one for its slot or skips a provider. Thread-safe.
+ * the first choice for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 

@@ -13,10 +13,10 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
- * the providers are fine. If a list is empty, the missing providers stay in use ("held") for as long as they answer. If
- * a list has lost more than half of its entries, the missing providers stay in use while they answer, but for no more
- * than 30 s. The missing providers stay in use even if the list has new entries instead, because the client is not
- * connected to the new providers yet.
+ * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
+ * has lost more than half of its entries, the missing providers stay in use while they answer, but for no more than 30
+ * s. The missing providers stay in use even if the list has new entries instead, because the client is not connected to
+ * the new providers yet.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. If held providers lost their weight

@@ -172,7 +172,7 @@ final class ResponseCost {
         slowNanos = tookNanos;
     }
 
-    /** @param inARow the number of consecutive failures, including this one */
+    /** @param inARow the number of consecutive failures, including the current failure */
     void failed(int inARow, long now) {
         goodInARow = 0;
         failing = true;

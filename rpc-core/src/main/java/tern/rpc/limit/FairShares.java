@@ -18,13 +18,13 @@ import tern.rpc.NanoClock;
  * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
  * a long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
  * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
- * less than an equal share, or less than half as many permits as the largest one.
+ * less than an equal share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, for as long as these tenants send calls. The calls from these tenants are admitted even beyond the limit
- * while another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants
- * hold one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a
- * tenant that holds more permits than the largest known tenant replaces it.
+ * fewer calls, while these tenants send calls. The calls from these tenants are admitted even beyond the limit while
+ * another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold
+ * one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant
+ * that holds more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be wrongly
  * admitted or refused.
@@ -62,8 +62,8 @@ final class FairShares {
     private final AtomicInteger calls = new AtomicInteger();
 
     /**
-     * @param places the number of permits that all tenants together may hold without waiting, as long as the limit is
-     *     not reduced
+     * @param places the number of permits that all tenants together may hold without waiting, while the limit is not
+     *     reduced
      */
     FairShares(int places, NanoClock clock) {
         this.places = places;

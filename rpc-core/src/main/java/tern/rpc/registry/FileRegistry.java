@@ -100,7 +100,7 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether no other publication has begun after this one. */
+    /** Returns whether the given publication is the last publication that has begun. */
     boolean isLast(FilePublication publication) {
         return last == publication;
     }

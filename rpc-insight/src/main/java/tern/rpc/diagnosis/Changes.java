@@ -119,8 +119,8 @@ final class Changes {
     }
 
     /**
-     * Returns whether the cause is a new operation: late or failed calls run it, but calls to the same methods do not
-     * usually run it. Returns false if the usual times of these methods are not known.
+     * Returns whether the cause is a new operation: an operation of late or failed calls that is unusual for the called
+     * methods. Returns false if the usual times of these methods are not known.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null

@@ -184,7 +184,10 @@ record Machine(
         return there > 0 && 2 * there >= own;
     }
 
-    /** Returns whether the processors are saturated and other processes use at least twice as much as this one. */
+    /**
+     * Returns whether the processors are saturated and other processes use at least twice as much processor time as
+     * this process.
+     */
     boolean isFullOfOthers() {
         return isFull() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
     }

@@ -9,8 +9,9 @@ import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * Extends the advice for operations that calls run more often than usual, if a thread that serves no call usually runs
- * the same operation and has not done so in time. This thread, and not the calls, must do its work again.
+ * Extends the advice for an operation that has become more frequent in calls, if a thread outside of calls usually runs
+ * the same operation but has not run it in time. According to the extended advice, this thread must run the operation
+ * again, so that the calls need not run it.
  */
 final class MissedJobs {
 

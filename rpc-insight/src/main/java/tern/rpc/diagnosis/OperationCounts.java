@@ -99,9 +99,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation in addition to their usual operations of the same kind, although
-     * they do not usually run the given operation. Returns false if the operation replaces others, as after a change of
-     * an address.
+     * Returns whether the given operation is new, and calls run it in addition to their usual operations of the same
+     * kind. Returns false if the new operation replaces other operations, as after a change of an address.
      */
     boolean areNew(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -119,7 +118,7 @@ final class OperationCounts {
         return usual(kind, phase, name).count == 0;
     }
 
-    /** Returns the mean number of operations per call that calls do not usually run. */
+    /** Returns the mean number of new operations per call. An operation is new if usual calls do not contain it. */
     private double perCallOfUnusual(Kind kind, Phase phase) {
         return operations.each(phase).keySet().stream()
                 .map(name -> name(new Part(kind, name)))

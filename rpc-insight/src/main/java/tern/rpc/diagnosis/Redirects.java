@@ -42,7 +42,7 @@ final class Redirects {
     }
 
     /**
-     * Returns the longest redirected exchange that calls usually make without a redirect. If there is none, returns the
+     * Returns the longest redirected exchange that is usually not redirected. If there is no such exchange, returns the
      * longest redirected exchange.
      */
     private Part first(Times redirected) {

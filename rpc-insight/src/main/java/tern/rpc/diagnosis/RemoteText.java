@@ -47,7 +47,7 @@ final class RemoteText {
                         + " code runs it for more elements: " + part.name() + "; no pool size helps");
     }
 
-    /** Returns the recommended change if calls run an operation that they do not usually run. */
+    /** Returns the recommended change if calls run a new operation. */
     private Change additional(Part part, String what, Operations.Sum sum) {
         Phase phase = part.kind() == Kind.RPC ? Phase.RPC : Phase.HTTP;
         return Change.of(

@@ -51,7 +51,8 @@ final class SlowServers {
 
     /**
      * Returns the operations of one store or peer if all of them became slower than usual; otherwise an empty set. The
-     * usual times of at least two operations must be known, because a new operation may be slow by itself.
+     * usual times of at least two operations must be known, because a new operation may be slow on a server with its
+     * usual speed.
      */
     Set<String> allOf(Kind kind, String store) {
         Phase phase = Operations.phase(kind);

@@ -336,8 +336,8 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the attempts of operations that calls repeat to the pauses between them. Calls repeat the operations
-     * of polling loops, and operations that have failed.
+     * Attributes the time of repeated operations to the pauses between the repetitions. A call repeats an operation in
+     * a polling loop, or after a failure of the operation.
      */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {

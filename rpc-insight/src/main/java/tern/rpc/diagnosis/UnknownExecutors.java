@@ -77,7 +77,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns whether the tasks most likely take longer than before: they mostly wait, and calls are not much more
+     * Returns whether the tasks most likely take longer than usual: the tasks mostly wait, and calls are not much more
      * frequent than usual.
      */
     private boolean areSlower(TaskSamples executor) {

@@ -5,7 +5,7 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 
 /**
  * Supplies the addresses of providers. As with Spring Boot's connection details, beans of this type take precedence
- * over properties and {@code @RpcReference(url)}. If there are several beans, the first one that returns addresses is
+ * over properties and {@code @RpcReference(url)}. If there are several beans, the first bean that returns addresses is
  * used. The beans are called while references are created.
  */
 public interface RpcConnectionDetails extends ConnectionDetails {

@@ -281,8 +281,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Passes a call on to the connection that replaces this one, if its request has not been written yet. Must run on
-     * the event loop.
+     * Passes a call on to the connection that replaces this connection, if the call's request has not been written yet.
+     * Must run on the event loop.
      *
      * @param request creates the write command for the replacement, without encoding the request again
      * @return false if there is no replacement; the call is then unchanged

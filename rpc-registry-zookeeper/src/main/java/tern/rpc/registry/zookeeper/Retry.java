@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Repeats a task after failures, as long as the session is connected. The maximum pause grows from half a second to 30
+ * Repeats a task after failures, while the session is connected. The maximum pause grows from half a second to 30
  * seconds. Confined to the session's thread.
  */
 final class Retry {

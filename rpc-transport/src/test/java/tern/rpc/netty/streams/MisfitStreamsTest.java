@@ -36,10 +36,10 @@ class MisfitStreamsTest {
 
     private static final int ROUNDS = 3;
 
-    /** The mistakes after which a call never ends by itself, in all methods. */
+    /** The mistakes after which a call does not end automatically, in all methods. */
     private static final Set<Mistake> ENDLESS = EnumSet.of(Mistake.NEVER_ENDS, Mistake.BLOCKS);
 
-    /** The mistakes after which a call never ends by itself, in methods that return a publisher. */
+    /** The mistakes after which a call does not end automatically, in methods that return a publisher. */
     private static final Set<Mistake> ENDLESS_PUBLISHERS =
             EnumSet.of(Mistake.NEVER_SUBSCRIBES, Mistake.THROWS_WHEN_CANCELLED);
 

@@ -121,8 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        // the second message must wait until the first one has been sent, although the flow-control window has room for
-        // it
+        // the second message must wait until the first message has been sent, although the flow-control window has room
+        // for the second message
         ChannelFuture second = write();
         codec.flush(context);
 

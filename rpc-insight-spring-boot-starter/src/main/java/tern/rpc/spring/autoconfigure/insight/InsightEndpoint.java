@@ -18,8 +18,8 @@ import tern.rpc.metrics.RpcReportPart;
 
 /**
  * Shows the calls in the last minute at {@code /actuator/rpc} in an application without RPC, and each
- * {@link RpcReportPart} under that path. In an application with RPC, the RPC starter's endpoint replaces this one and
- * also shows services and references.
+ * {@link RpcReportPart} under that path. In an application with RPC, the RPC starter's endpoint replaces this endpoint
+ * and also shows services and references.
  */
 @Endpoint(id = "rpc")
 public final class InsightEndpoint {

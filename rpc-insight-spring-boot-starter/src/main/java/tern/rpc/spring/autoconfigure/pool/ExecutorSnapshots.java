@@ -38,8 +38,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns an executor's settings. The core size limits the pool as long as its queue is not full, because the
-     * executor starts further threads only when the queue is full.
+     * Returns an executor's settings. The core size limits the pool while its queue is not full, because the executor
+     * starts further threads only when the queue is full.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(
