@@ -88,7 +88,7 @@ final class PoolRules {
 
     /**
      * Returns the kind of operation for which calls borrow connections of the pool. Returns null if calls may also hold
-     * the connection during other work, as in a transaction.
+     * a connection during other work, as in a transaction.
      */
     private static @Nullable Kind operationOf(PoolVerdict verdict) {
         return switch (verdict.pool().now().kind()) {

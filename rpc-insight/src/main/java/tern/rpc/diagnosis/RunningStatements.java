@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * The statements of running calls that have not ended yet. Ledgers contain the name of a statement only after its end.
- * While the statement runs, its text is known from the holder of the connection.
+ * The unfinished statements of running calls. Ledgers contain the name of a statement only after its end. While the
+ * statement runs, its text is known from the holder of the connection.
  */
 final class RunningStatements {
 

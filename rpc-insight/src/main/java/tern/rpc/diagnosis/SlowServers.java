@@ -51,8 +51,8 @@ final class SlowServers {
 
     /**
      * Returns the operations of one store or peer if all of them became slower than usual; otherwise an empty set. The
-     * usual times of at least two operations must be known, because a new operation may be slow on a server with its
-     * usual speed.
+     * usual times of at least two operations must be known, because a new operation may be slow even if the server is
+     * not slower than usual.
      */
     Set<String> allOf(Kind kind, String store) {
         Phase phase = Operations.phase(kind);

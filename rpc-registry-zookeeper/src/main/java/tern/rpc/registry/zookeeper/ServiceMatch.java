@@ -24,8 +24,8 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
  * Finds the providers of one service among the entries at both levels. Each address is returned once. If an address has
- * entries at both levels, the application-level entry is used. An entry is read when it is new. An entry in which no
- * provider was found is read again. Not thread-safe.
+ * entries at both levels, the application-level entry is used. An entry is read when it is new. An entry is read again
+ * until a provider is found in it. Not thread-safe.
  */
 final class ServiceMatch {
 
