@@ -14,6 +14,6 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.METHOD})
 public @interface WireName {
-    /** Returns the name on the wire. Client and server must use the same one. */
+    /** Returns the name on the wire. Client and server must use the same name. */
     String value();
 }

@@ -68,7 +68,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private boolean plain;
     private int asked; // The number of answers requested while the call may still be sent to another endpoint.
 
-    // The number of the current attempt. Only the attempt's thread uses this field and the next one.
+    // The number of the current attempt. Only the attempt's thread uses this field and the next field.
     private int number;
     private @Nullable Target used;
 

@@ -7,7 +7,7 @@ import tern.rpc.endpoint.Balancer;
 /** Tern's load balancing policies, by the names used in properties. */
 public final class Policies {
 
-    /** Draws two providers at random and chooses the better one. This policy is the default. */
+    /** Draws two providers at random and chooses the better provider. This policy is the default. */
     public static final String P2C = "p2c";
 
     /** Uses the providers in turn. */

@@ -9,9 +9,9 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and chooses the better one. Both draws may return the same provider, so that
- * the shares of healthy providers follow their weights. The comparison avoids slow, busy and failing providers without
- * examining all providers. Thread-safe.
+ * Draws two providers at random by weight and chooses the better provider. Both draws may return the same provider, so
+ * that the shares of healthy providers follow their weights. The comparison avoids slow, busy and failing providers
+ * without examining all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
@@ -29,8 +29,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final double BAD = 4.5;
 
     /**
-     * The first provider of a pair is kept if the second one is not better. It is replaced if the second one is at
-     * least 50 % better. Between these limits, the choice is random.
+     * The first provider of a pair is kept if the second provider is not better. The first provider is replaced if the
+     * second provider is at least 50 % better. Between these limits, the choice is random.
      */
     private static final double CLEARLY = 0.5;
 

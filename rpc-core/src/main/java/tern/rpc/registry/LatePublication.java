@@ -110,7 +110,7 @@ final class LatePublication implements Publication {
         return publication == null ? CompletableFuture.completedFuture(Repair.NONE) : publication.verify();
     }
 
-    /** If the address has changed, publishes the new address, and then removes the entries of the old one. */
+    /** If the address has changed, publishes the new address, and then removes the entries of the old address. */
     private void follow() {
         if (begun() == null) {
             return;

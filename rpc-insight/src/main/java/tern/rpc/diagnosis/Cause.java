@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
  * @param certainMs a lower bound on {@code ms} that is statistically certain for the number of samples
  * @param evidence the facts, one per short line; the first word of each line names its subject
- * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as in
- *     {@code evidence}
+ * @param changed the values that have changed, are new or have stayed the same since calls began to miss the latency
+ *     target, one per line as in {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
  * @param acquitted other possible causes that the evidence rules out, each with the reason
  */

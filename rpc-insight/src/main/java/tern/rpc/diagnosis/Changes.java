@@ -8,8 +8,8 @@ import java.util.Map;
 import tern.rpc.Phase;
 
 /**
- * Compares the values measured during a miss with their usual values. Reports which values changed, are new or stayed
- * the same.
+ * Compares the values measured while calls miss the latency target with their usual values. Reports which values
+ * changed, are new or stayed the same.
  */
 final class Changes {
 

@@ -45,8 +45,8 @@ public record Diagnosis(
     /**
      * A period in which calls miss the latency target.
      *
-     * @param since the beginning of the miss
-     * @param seconds the duration of the miss so far
+     * @param since the beginning of this period
+     * @param seconds the duration of this period so far
      * @param methods the methods with late or failed calls
      * @param calls the number of calls in the diagnosed period, which is at most the last minute
      * @param late the number of calls that took longer than the target

@@ -249,8 +249,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Called once a second: decides from the calls of the last second whether calls miss the latency target, and
-     * diagnoses a miss.
+     * Called once a second: decides from the calls of the last second whether calls miss the latency target. If they
+     * do, finds the causes.
      */
     public void second() {
         observe();

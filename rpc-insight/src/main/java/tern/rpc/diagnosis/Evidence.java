@@ -6,7 +6,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 
 /**
- * The evidence about a miss, collected during the observed period.
+ * The evidence about late, failed and refused calls, collected during the observed period.
  *
  * @param targetNanos the latency target
  * @param seconds the length of the observed period

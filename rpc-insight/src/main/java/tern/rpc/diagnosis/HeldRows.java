@@ -20,8 +20,8 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
- * between its statements, while another connection waits for the same table. It stays the likely holder until the end of
- * the miss. Not thread-safe: only the watching thread uses it.
+ * between its statements, while another connection waits for the same table. The transaction stays the likely holder
+ * until the miss of the latency target ends. Not thread-safe: only the watching thread uses it.
  */
 final class HeldRows {
 

@@ -150,8 +150,8 @@ final class Hints {
             new Hint("Thread.getStackTrace", EXCEPTION));
 
     /**
-     * The advice for methods that create expensive objects or do other work that calls need not repeat. It applies even
-     * if the application calls such a method indirectly.
+     * The advice for methods that create expensive objects or do other work that is unnecessary in each call. The
+     * advice applies even if the application calls such a method indirectly.
      */
     private static final List<Hint> TELLING = List.of(
             new Hint("Thread.start", THREADS),

@@ -29,10 +29,10 @@ public final class History {
     private int secondsOfMinute;
 
     /**
-     * A period during which calls missed the latency target for the same main cause. A miss is the whole time during
-     * which calls miss the target. It consists of one or more episodes.
+     * A period during which calls missed the latency target for the same main cause. A miss of the latency target is
+     * the whole time during which calls miss the target. Such a miss consists of one or more episodes.
      *
-     * @param miss the beginning of the miss
+     * @param miss the beginning of the miss of the latency target
      * @param from the beginning of the episode
      * @param until the last time when the diagnosis ranked this cause first
      * @param first the kind and name of the cause that the diagnosis ranks first

@@ -106,8 +106,9 @@ final class Learner {
 
     /**
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
-     * Learns them only from a second in which no other calls were late. If they were not learned, an application that
-     * calls such methods from its start would never have usual times, and the diagnosis would report a miss forever.
+     * Learns these usual times only from a second in which no other calls were late. If these usual times were not
+     * learned, an application that calls such methods from its start would never have usual times, and the diagnosis
+     * would report late calls forever.
      *
      * @param isWarm whether the warm-up has ended
      */

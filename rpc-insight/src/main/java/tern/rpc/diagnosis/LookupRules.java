@@ -44,7 +44,7 @@ final class LookupRules {
 
     /**
      * Returns whether several operations of the given kind took about their usual time in calls that met the target.
-     * Calls from before the miss do not count, because the lookups may have been quick then.
+     * Calls from before the miss of the latency target do not count, because the lookups may have been quick then.
      */
     private static boolean areQuick(Kind kind, Excess excess, Operations operations) {
         Phase phase = Operations.phase(kind);

@@ -59,7 +59,8 @@ final class MissReport {
     /**
      * Records the diagnosis of the last second, and decides which diagnosis to publish.
      *
-     * @param isDeclining whether the cause of the miss has probably ended, so that the first cause must not change
+     * @param isDeclining whether the cause of the late calls has probably ended, so that the first cause must not
+     *     change
      * @param mayWarn whether the application has served calls for long enough to log a warning
      * @return the diagnosis to publish
      */

@@ -124,8 +124,9 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether far fewer calls miss the target than at the height of the miss. Its cause has probably ended, and
-     * the last late calls show consequences of it, such as garbage and a backlog of work.
+     * Returns whether far fewer calls miss the target than in the worst seconds of the current miss of the latency
+     * target. If so, the cause of the late calls has probably ended, and the last late calls show consequences of the
+     * ended cause, such as garbage and a backlog of work.
      */
     boolean isDeclining() {
         return declining > 0 && declining <= MAX_DECLINE_SECONDS;

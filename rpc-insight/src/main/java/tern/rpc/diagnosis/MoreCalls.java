@@ -28,8 +28,8 @@ final class MoreCalls {
 
     /**
      * A small number of additional calls could also be one retry of each late call. A small number of additional calls
-     * is therefore a cause only if the additional calls began at least this time before the miss. The miss itself
-     * begins some seconds after calls became late.
+     * is therefore a cause only if the additional calls began at least this time before the miss of the latency target.
+     * A miss of the latency target begins some seconds after calls became late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The summary of a flight recording.
  *
  * @param at the beginning of the recording
- * @param miss the start of the miss during which the recording was started; null if there was no miss
+ * @param miss the start of the miss of the latency target during which the recording was started; null if calls met the
+ *     target
  * @param lines the largest entries, one per line; the first word of each line names its kind
  */
 public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<String> lines) {

@@ -269,7 +269,7 @@ final class SymptomRules {
 
     /**
      * Looks for an operation (a statement or Redis command) that takes more than half of the time of all operations of
-     * its kind and that calls run more often than usual. If all operations of its server became slower, the additional
+     * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
      * operations keep the server busy. The time of the other operations is then attributed to this operation.
      *
      * @return whether there is such an operation

@@ -286,7 +286,7 @@ public final class NettyServerTransport implements ServerTransport {
      * room, possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
-     * @param ofNetwork the number of connections from this address, including the new one
+     * @param ofNetwork the number of connections from this address, including the new connection
      */
     private boolean hasRoom(InetAddress network, int ofNetwork) {
         boolean all = connections.size() - leaving.size() >= settings.maxConnections();

@@ -225,7 +225,7 @@ final class UnansweredCalls {
     }
 
     private static List<Unanswered> stillOpen(List<Unanswered> some) {
-        // A new list replaces the old one, because a check may be iterating over the old list.
+        // A new list replaces the old list, because a check may be iterating over the old list.
         List<Unanswered> open = new ArrayList<>(some);
         open.removeIf(call -> !call.isOpen());
         return open.isEmpty() ? Collections.emptyList() : open;

@@ -126,7 +126,7 @@ public class OnceBenchmark {
         return pending.await();
     }
 
-    /** Uses three futures, one each for transport, protocol and caller. Each future completes the next one. */
+    /** Uses three futures, one each for transport, protocol and caller. Each future completes the next future. */
     @Benchmark
     public Object futureOfEachLayer() throws Exception {
         CompletableFuture<Response> transport = new CompletableFuture<>();

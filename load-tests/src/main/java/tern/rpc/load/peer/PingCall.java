@@ -6,8 +6,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * Exchanges messages on one bidirectional stream. The thread that receives a message sends the next one. In the report,
- * a message and its echo count as one call.
+ * Exchanges messages on one bidirectional stream. The thread that receives a message sends the next message. In the
+ * report, a message and its echo count as one call.
  */
 final class PingCall implements SceneCall {
 

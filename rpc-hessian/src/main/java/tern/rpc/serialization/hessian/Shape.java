@@ -27,7 +27,7 @@ abstract class Shape {
     private final int instanceBytes;
 
     /**
-     * The indexes for each field name. If a subclass hides a field, the name has several indexes; the last one
+     * The indexes for each field name. If a subclass hides a field, the name has several indexes; the last index
      * belongs to the subclass's field.
      */
     private final Map<String, int[]> places = new HashMap<>();

@@ -91,7 +91,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** The message has enough bytes for each announced list on its own, but not for all nested lists together. */
+    /** The message has enough bytes for each single announced list, but not for all nested lists together. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -7,8 +7,8 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * The request bodies of the calls. The calls use the bodies one after another, and start again after the last one. In a
- * body, {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this
+ * The request bodies of the calls. The calls use the bodies one after another, and start again after the last body. In
+ * a body, {@code {number}} is replaced with the call's number, and {@code {run}} with a string that is unique to this
  * run.
  */
 final class Arguments {

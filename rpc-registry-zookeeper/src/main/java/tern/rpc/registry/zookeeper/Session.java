@@ -268,7 +268,7 @@ final class Session implements AutoCloseable {
                 .start();
     }
 
-    /** Reads changed keys and trusted certificates. Logs a failure only if it differs from the previous one. */
+    /** Reads changed keys and trusted certificates. Logs a failure only if it differs from the previous failure. */
     private void refreshTls() {
         try {
             settings.refreshTls();

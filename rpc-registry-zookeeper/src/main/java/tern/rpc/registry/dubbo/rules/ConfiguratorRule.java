@@ -14,8 +14,8 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * A rule that changes parameters of calls and providers. If several changes set the same parameter, the last one takes
- * precedence.
+ * A rule that changes parameters of calls and providers. If several changes set the same parameter, the last change
+ * takes precedence.
  *
  * @param among the providers to which the rule applies, or null for all
  */
