@@ -32,7 +32,7 @@ final class WaitingCalls {
 
     /**
      * Starts calls that wait until the end of the test. Simulates other calls in the meantime, and returns the first
-     * cause of the miss.
+     * cause of the late calls.
      *
      * @param wait the code that each waiting call runs on its own thread; it must not return before the end of the test
      * @param others the simulated steps of the other calls, which end in the meantime
@@ -43,7 +43,7 @@ final class WaitingCalls {
 
     /**
      * Starts calls that run different code and wait until the end of the test. Simulates other calls in the meantime,
-     * and returns the first cause of the miss.
+     * and returns the first cause of the late calls.
      *
      * @param waits the code of each waiting call, in the order in which the calls start
      */
