@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
@@ -131,6 +132,19 @@ public final class EmbeddedServer implements AutoCloseable {
         public void run() {
             channel.runPendingTasks();
             channel.runScheduledPendingTasks();
+        }
+
+        /** Asks the client to stop sending calls, as a server does that shuts down. */
+        public void drain() {
+            connection().goAway();
+            channel.runPendingTasks();
+        }
+
+        /** Advances the clock of the event loop, and runs all tasks that are due. */
+        public void pass(Duration time) {
+            channel.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
+            channel.runPendingTasks();
+            channel.runPendingTasks(); // a scheduled task may have queued a write
         }
 
         /** Returns the bytes that the server has sent since the last call to this method. */
