@@ -383,13 +383,13 @@ final class SymptomRules {
 
     /**
      * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
-     * that a thread spends much time decoding. Does nothing if the heap is nearly full or if the collections have
-     * another cause.
+     * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
+     * collections have another cause.
      */
     private void passOnCollector() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
-        boolean asked = MachineText.isAskedForFromOutside(reason);
+        boolean asked = CollectorText.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
             // A tool that requests collections may also count objects or write them to a file. The JVM stops during
@@ -405,7 +405,7 @@ final class SymptomRules {
         boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();
-        if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
+        if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");
         }
     }

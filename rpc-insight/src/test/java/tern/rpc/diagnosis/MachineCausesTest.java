@@ -270,7 +270,8 @@ class MachineCausesTest {
                 0,
                 null,
                 List.of(),
-                new Machine.Stolen(share, share / (share + 0.3), -1));
+                new Machine.Stolen(share, share / (share + 0.3), -1),
+                null);
     }
 
     private Diagnosis missWithStolenTime(double usualShare, Consumer<Shop.Steps> slower) {

@@ -62,6 +62,12 @@ final class SampledCalls {
     }
 
     /**
+    /** Sets the growth of the used heap. */
+    SampledCalls growing(HeapGrowth growth) {
+        machine = machine.growing(growth);
+        return this;
+    }
+
      * Simulates collector cycles that are caused by allocation stalls and take this time during each call.
      *
      * @param cause the main cause of collections
