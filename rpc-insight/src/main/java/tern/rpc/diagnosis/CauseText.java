@@ -47,7 +47,7 @@ final class CauseText {
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
-        this.timeOuts = new TimeOuts(excess, operations);
+        this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
@@ -57,7 +57,7 @@ final class CauseText {
 
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
-        TimeOuts.TooShort timeout = timeOuts.of(part);
+        TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
         Told told = timeout == null
                 ? told(part)
                 : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts());
@@ -87,6 +87,16 @@ final class CauseText {
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Returns false for a pool whose connections are lost, held by others or opened slowly: this explains the wait. */
+    private boolean mayHaveTooShortTimeout(Part part) {
+        PoolVerdict verdict = part.kind() == Part.Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        return verdict == null
+                || switch (verdict.reason()) {
+                    case LEAKED, HELD_BY_OTHERS, NESTED, OPENING, CHECKING -> false;
+                    case SLOW_TO_USE, FAIR, TOO_SMALL, UNKNOWN -> true;
+                };
     }
 
     /**

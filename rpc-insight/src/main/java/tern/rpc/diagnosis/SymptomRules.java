@@ -331,13 +331,18 @@ final class SymptomRules {
 
     /**
      * Attributes the attempts of operations that calls repeat to the pauses between them. This applies to polling loops,
-     * and to operations that fail and are tried again.
+     * and to operations that fail and are tried again. If a timeout ended the attempts, the pauses are attributed to the
+     * operation instead.
      */
     private void passOnAttempts() {
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
+        TimeOuts timeOuts = new TimeOuts(evidence, excess, operations);
             Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
-            if (failed != null) {
+            Part timedOut = part.kind() == Kind.SLEEP && failed == null ? timeOuts.repeatedIn(part) : null;
+            if (timedOut != null) {
+                leaves.move(part, timedOut);
+            } else if (failed != null) {
                 passOnTo(part, failed.phase(), failed.name());
                 String success = OperationNames.withoutStatus(failed.name());
                 if (!operations.isSlower(Account.part(failed.phase(), success))) {

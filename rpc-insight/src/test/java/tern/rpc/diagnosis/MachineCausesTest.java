@@ -103,6 +103,7 @@ class MachineCausesTest {
                 new Evidence.Counts(10, 1, 0, 0, 0),
                 machine,
                 Answers.UNKNOWN,
+                List.of(),
                 List.of());
         return new MachineText(evidence, new Excess(evidence)).told(part);
     }
