@@ -38,6 +38,7 @@ final class CauseText {
     private final CodeText codeText;
     private final Changes changes;
     private final TimeOuts timeOuts;
+    private final Stampedes stampedes;
 
     CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
         this.evidence = evidence;
@@ -48,6 +49,7 @@ final class CauseText {
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(evidence, excess, operations);
+        this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
@@ -58,9 +60,12 @@ final class CauseText {
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
-        Told told = timeout == null
-                ? told(part)
-                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts());
+        Told stampede = timeout == null ? stampedes.told(part) : null;
+        Told told = stampede != null
+                ? stampede
+                : timeout != null
+                        ? new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts())
+                        : told(part);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));

@@ -188,14 +188,16 @@ final class SymptomRules {
 
     /**
      * Merges the operations of one kind in two cases. Either all of them became slower, so that their server is the
-     * likely cause, or there are many short operations and none of them takes most of the time.
+     * likely cause, or there are many short operations and none of them takes most of the time. Operations of a cache
+     * stampede are not merged.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
      *     attributed to this command
      */
     private void mergeOperations(boolean redisStands) {
+        Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            if (kind == Kind.REDIS && redisStands) {
+            if ((kind == Kind.REDIS && redisStands) || stampedes.passOn(kind, pools, leaves)) {
                 continue;
             }
             double sum = leaves.sum(kind);
@@ -335,9 +337,9 @@ final class SymptomRules {
      * operation instead.
      */
     private void passOnAttempts() {
+        TimeOuts timeOuts = new TimeOuts(evidence, excess, operations);
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
-        TimeOuts timeOuts = new TimeOuts(evidence, excess, operations);
             Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
             Part timedOut = part.kind() == Kind.SLEEP && failed == null ? timeOuts.repeatedIn(part) : null;
             if (timedOut != null) {
