@@ -142,6 +142,18 @@ public final class CallLedger {
     }
 
     /**
+     * Gives another name to the operation of this kind that the call's thread runs, for example a name that includes its
+     * result. {@link #running} then returns this name. Does nothing if the thread runs no such operation.
+     *
+     * @param name as in {@link #leave(Phase, String)}
+     */
+    public void rename(Phase kind, String name) {
+        if (open) {
+            phases.rename(kind, name);
+        }
+    }
+
+    /**
      * Ends the current operation.
      *
      * @param outer the phase to return to, as returned by {@link #enter}

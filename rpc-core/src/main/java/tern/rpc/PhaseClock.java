@@ -74,6 +74,14 @@ final class PhaseClock {
         return turnTo(next);
     }
 
+    /** Sets the name of the operation in the given phase. Does nothing if another phase runs. */
+    void rename(Phase kind, String known) {
+        if (phase() == kind) {
+            name = known;
+            namedPhase = kind;
+        }
+    }
+
     /**
      * Returns the name of the operation in the given phase; null if another phase runs, or if the name is not known.
      */

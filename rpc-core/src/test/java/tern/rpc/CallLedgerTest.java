@@ -52,6 +52,29 @@ class CallLedgerTest {
     }
 
     @Test
+    void renamedOperationRunsUnderItsNewNameWithoutLosingTime() {
+        Phase outer = ledger.enter(Phase.HTTP, "GET stock:80");
+        pass(2_000_000);
+        ledger.rename(Phase.SQL, "select 1");
+        ledger.rename(Phase.HTTP, "GET stock:80 (redirect to stock-2:80)");
+
+        String running = ledger.running(Phase.HTTP);
+        ledger.leave(outer, running);
+
+        assertThat(running).isEqualTo("GET stock:80 (redirect to stock-2:80)");
+        assertThat(ledger.named())
+                .containsExactly(
+                        new NamedTimes.Entry(Phase.HTTP, "GET stock:80 (redirect to stock-2:80)", 1, 2_000_000));
+    }
+
+    @Test
+    void operationOutsideOfCallsIsNotRenamed() {
+        CallLedger.none().rename(Phase.OWN, "select 1");
+
+        assertThat(CallLedger.none().running(Phase.OWN)).isNull();
+    }
+
+    @Test
     void readingAResultIsTimeOfItsOperationAndNoFurtherOne() {
         Phase outer = ledger.enter(Phase.SQL);
         pass(2_000_000);

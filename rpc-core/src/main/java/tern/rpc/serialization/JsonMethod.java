@@ -32,13 +32,16 @@ public interface JsonMethod {
     }
 
     /**
-     * Decodes the arguments from a body. If the method has no parameters, the body is ignored. If it has one parameter,
-     * the body is the value itself. It may also be an array with only this value, unless the parameter's type is an
-     * array. For a scalar type, it may also be an object whose only member has the parameter's name. If the method has
-     * several parameters, the body is an array of all values, or an object with the values by name, in which missing
-     * values are null. An empty body is an error. If the request has a query, use {@link #readQuery} instead.
+     * Decodes the arguments from a body. If the method has no parameters, the body must be empty, null, an empty array
+     * or an empty object. If it has one parameter, the body is the value itself. It may also be an array with only this
+     * value, unless the parameter's type is an array. For a scalar type, it may also be an object whose only member has
+     * the parameter's name. If the method has several parameters, the body is an array of all values, or an object with
+     * the values by name, in which missing values are null. If the method has parameters, an empty body is an error. If
+     * the arguments are in the query of a request, use {@link #readQuery} instead. A UTF-8 byte order mark at the
+     * beginning of the body is ignored.
      *
-     * @param strict whether the body must be the value of the only parameter, as in Connect
+     * @param strict whether the body must be the value of the only parameter, as in Connect. If the method has no
+     *     parameters, the body may then be any object.
      */
     @Nullable
     Object[] readArguments(byte[] json, int offset, int length, boolean strict);

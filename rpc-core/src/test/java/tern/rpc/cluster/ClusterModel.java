@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -174,7 +173,12 @@ final class ClusterModel {
         }
     }
 
-    private record Event(long at, long order, Runnable action) {}
+    private record Event(long at, long order, Runnable action) implements Comparable<Event> {
+        @Override
+        public int compareTo(Event other) {
+            return at == other.at ? Long.compare(order, other.order) : Long.compare(at, other.at);
+        }
+    }
 
     /** A client's connection to one provider. */
     private final class Link extends IdleConnection {
@@ -218,8 +222,8 @@ final class ClusterModel {
         }
     }
 
-    private final PriorityQueue<Event> events =
-            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
+    private final PriorityQueue<Event> events = new PriorityQueue<>();
+    private final Queue<Event> timeouts = new ArrayDeque<>(); // sorted, because all calls have the same timeout
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // never runs a task
     private final Random random;
     private final int workers;
@@ -235,6 +239,8 @@ final class ClusterModel {
     private boolean halfIdle;
     private int providers = PROVIDERS;
     private Map<String, Double> methods = Map.of("get", 1.0); // The mean service times of the methods.
+    private List<String> names = List.of();
+    private double callsPerSecond;
     private long now;
     private long orders;
     private int calls;
@@ -284,6 +290,12 @@ final class ClusterModel {
         events.add(new Event(time, orders++, action));
     }
 
+    private Event next() {
+        Event event = events.peek();
+        Event timeout = timeouts.peek();
+        return timeout == null || (event != null && event.compareTo(timeout) < 0) ? events.remove() : timeouts.remove();
+    }
+
     private boolean isIdle(int client) {
         return halfIdle && client % 2 == 1;
     }
@@ -320,9 +332,15 @@ final class ClusterModel {
             usual.add(new HashMap<>());
         }
         timer.shutdownNow();
+        names = methods.keySet().stream().sorted().toList();
+        double mean = methods.values().stream()
+                .mapToDouble(Double::doubleValue)
+                .average()
+                .orElse(1);
+        callsPerSecond = LOAD * providers * workers * 100 / mean;
         at(0, this::arrive);
         while (now < END) {
-            Event next = events.remove();
+            Event next = next();
             now = next.at();
             next.action().run();
         }
@@ -337,17 +355,11 @@ final class ClusterModel {
     }
 
     private void arrive() {
-        double mean = methods.values().stream()
-                .mapToDouble(Double::doubleValue)
-                .average()
-                .orElse(1);
-        double perSecond = LOAD * providers * workers * 100 / mean;
-        at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / perSecond), this::arrive);
+        at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / callsPerSecond), this::arrive);
         int client = random.nextInt(clusters.size());
         if (isIdle(client) && now >= SECOND && now < BAD_FROM) {
             client--;
         }
-        List<String> names = methods.keySet().stream().sorted().toList();
         String method = names.get(random.nextInt(names.size()));
         Cluster cluster = clusters.get(client);
         Target target = cluster.pick(method, 0, "", false, null, clock(client));
@@ -385,7 +397,11 @@ final class ClusterModel {
             at(now + ONE_MS, link::reset);
             return;
         }
-        at(now + (call.copy ? ProbePauses.WAIT_NANOS : TIMEOUT_NANOS), () -> end(call, Outcome.FAILED, true));
+        if (call.copy) {
+            at(now + ProbePauses.WAIT_NANOS, () -> end(call, Outcome.FAILED, true));
+        } else {
+            timeouts.add(new Event(now + TIMEOUT_NANOS, orders++, () -> end(call, Outcome.FAILED, true)));
+        }
         if (treatment instanceof Serve) {
             waiting.get(call.provider()).add(call);
             work(call.provider());

@@ -18,7 +18,7 @@ final class BackgroundThreads {
     static List<String> facts(Machine machine) {
         return machine.isFull()
                 ? machine.burners().stream()
-                        .filter(burner -> burner.place() != null && !MachineText.serves(burner))
+                        .filter(burner -> burner.place() != null && !burner.servesCalls())
                         .filter(burner -> burner.processors() >= MUCH * machine.processors())
                         .map(BackgroundThreads::line)
                         .toList()

@@ -38,6 +38,7 @@ final class CauseText {
     private final CodeText codeText;
     private final Changes changes;
     private final TimeOuts timeOuts;
+    private final Stampedes stampedes;
 
     CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
         this.evidence = evidence;
@@ -47,7 +48,8 @@ final class CauseText {
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.poolText = new PoolText(evidence, excess, pools, operations);
         this.machineText = new MachineText(evidence, excess);
-        this.timeOuts = new TimeOuts(excess, operations);
+        this.timeOuts = new TimeOuts(evidence, excess, operations);
+        this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
@@ -57,10 +59,13 @@ final class CauseText {
 
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
-        TimeOuts.TooShort timeout = timeOuts.of(part);
-        Told told = timeout == null
-                ? told(part)
-                : new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts());
+        TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
+        Told stampede = timeout == null ? stampedes.told(part) : null;
+        Told told = stampede != null
+                ? stampede
+                : timeout != null
+                        ? new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts())
+                        : told(part);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
@@ -87,6 +92,16 @@ final class CauseText {
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Returns false for a pool whose connections are lost, held by others or opened slowly: this explains the wait. */
+    private boolean mayHaveTooShortTimeout(Part part) {
+        PoolVerdict verdict = part.kind() == Part.Kind.POOL ? PoolVerdict.find(pools, part) : null;
+        return verdict == null
+                || switch (verdict.reason()) {
+                    case LEAKED, HELD_BY_OTHERS, NESTED, OPENING, CHECKING -> false;
+                    case SLOW_TO_USE, FAIR, TOO_SMALL, UNKNOWN -> true;
+                };
     }
 
     /**

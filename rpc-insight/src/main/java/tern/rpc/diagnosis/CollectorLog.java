@@ -16,6 +16,7 @@ import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.HeapGrowth.Use;
 
 /** Records the pauses of the garbage collectors, and the memory in use after collections. Thread-safe. */
 final class CollectorLog implements NotificationListener, PauseTimes {
@@ -24,6 +25,11 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /** The used share of the heap is computed from this number of collections. */
     private static final int RECENT = 8;
+
+    /** The growth of the used heap is computed from at most this number of collections. */
+    private static final int MAX_USES = 256;
+
+    private static final long GROWTH_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -46,9 +52,6 @@ final class CollectorLog implements NotificationListener, PauseTimes {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
         }
     }
-
-    /** The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden. */
-    private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
      * The value of {@link System#nanoTime()} at the zero point of the clock in the JVM's collection notifications. The
@@ -115,8 +118,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     private synchronized void add(String collector, GcInfo collection, String cause, boolean major) {
-        long now = System.nanoTime();
-        long zero = now - TimeUnit.MILLISECONDS.toNanos(collection.getEndTime());
+        long zero = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(collection.getEndTime());
         zeroNanos = calibrated ? Math.min(zeroNanos, zero) : zero;
         calibrated = true;
         add(
@@ -128,8 +130,17 @@ final class CollectorLog implements NotificationListener, PauseTimes {
             return;
         }
         freedBytes += Math.max(0, all(collection.getMemoryUsageBeforeGc()) - all(collection.getMemoryUsageAfterGc()));
-        uses.addLast(new Use(now, kept(collection.getMemoryUsageAfterGc()), major));
-        if (uses.size() > RECENT) {
+        addUse(new Use(
+                zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime()),
+                kept(collection.getMemoryUsageAfterGc()),
+                major,
+                collector.startsWith("G1 ") || (isConcurrent(collector) && !collector.contains("Minor"))));
+    }
+
+    /** Adds the used memory after a collection. */
+    synchronized void addUse(Use use) {
+        uses.addLast(use);
+        if (uses.size() > MAX_USES) {
             uses.removeFirst();
         }
     }
@@ -179,15 +190,31 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
         long least = Long.MAX_VALUE;
-        for (Iterator<Use> newest = uses.descendingIterator(); newest.hasNext(); ) {
+        Iterator<Use> newest = uses.descendingIterator();
+        for (int i = 0; i < RECENT && newest.hasNext(); i++) {
             Use use = newest.next();
-            if (use.major && now - use.atNanos < MAJOR_NANOS) {
-                least = use.bytes;
+            if (use.major() && now - use.atNanos() < MAJOR_NANOS) {
+                least = use.bytes();
                 break;
             }
-            least = Math.min(least, use.bytes);
+            least = Math.min(least, use.bytes());
         }
         return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) least / max);
+    }
+
+    /**
+     * Returns the growth of the memory that surviving objects occupy after collections within the last minute; null if
+     * it does not grow until the heap is full.
+     */
+    synchronized @Nullable HeapGrowth growth(long now) {
+        long max = Runtime.getRuntime().maxMemory();
+        return max == Long.MAX_VALUE
+                ? null
+                : HeapGrowth.of(
+                        uses.stream()
+                                .filter(use -> now - use.atNanos() <= GROWTH_NANOS)
+                                .toList(),
+                        (double) max);
     }
 
     /**

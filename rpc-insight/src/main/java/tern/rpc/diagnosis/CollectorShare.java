@@ -65,7 +65,7 @@ final class CollectorShare {
             MemoryUsage afterCollection = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
             kept += afterCollection == null ? 0 : afterCollection.getUsed();
         }
-        return kept >= MachineText.NEARLY_FULL * Runtime.getRuntime().maxMemory();
+        return kept >= Machine.NEARLY_FULL * Runtime.getRuntime().maxMemory();
     }
 
     /**

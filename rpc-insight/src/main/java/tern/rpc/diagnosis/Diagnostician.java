@@ -129,6 +129,11 @@ public final class Diagnostician {
             return Map.of();
         }
 
+        /** Returns the time limits that properties set for operations such as HTTP exchanges. */
+        default List<TimeLimit> timeLimits() {
+            return List.of();
+        }
+
         /** Returns how log lines reach their appenders. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
@@ -456,7 +461,8 @@ public final class Diagnostician {
                 counts,
                 seen.usually(usual.figure("allocated"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
-                rates.between(start, current, seconds));
+                rates.between(start, current, seconds),
+                surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now, seen);
         latest = report.add(

@@ -24,6 +24,7 @@ import tern.rpc.pool.LoggingMode;
  * @param refused the number of refused calls by reason
  * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
  * @param rates how often each method is called
+ * @param limits the time limits that properties set for operations
  */
 record Evidence(
         long targetNanos,
@@ -45,7 +46,8 @@ record Evidence(
         Counts calls,
         Machine machine,
         Answers answers,
-        List<MethodRate> rates) {
+        List<MethodRate> rates,
+        List<TimeLimit> limits) {
 
     Evidence {
         bad = List.copyOf(bad);
@@ -53,6 +55,7 @@ record Evidence(
         earlier = List.copyOf(earlier);
         pools = List.copyOf(pools);
         rates = List.copyOf(rates);
+        limits = List.copyOf(limits);
         trace = List.copyOf(trace);
     }
 

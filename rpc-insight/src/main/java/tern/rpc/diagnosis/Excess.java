@@ -57,6 +57,7 @@ final class Excess {
     private final Map<EndedCall, Optional<Part>> failures = new IdentityHashMap<>();
 
     private final Map<EndedCall, Optional<Part>> timeOuts = new IdentityHashMap<>();
+    private final Map<EndedCall, Part> hiddenTimeOuts;
 
     /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
@@ -79,6 +80,7 @@ final class Excess {
     Excess(Evidence evidence) {
         this.evidence = evidence;
         this.samples = new CallSamples(evidence.bad(), evidence.samples());
+        this.hiddenTimeOuts = new HiddenTimeOuts(evidence.bad(), evidence.good()).find();
         Map<String, List<EndedCall>> byMethod = new TreeMap<>();
         evidence.bad()
                 .forEach(call -> byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
@@ -140,7 +142,7 @@ final class Excess {
             // A rate limiter refuses a call because of the number of calls, even if the call first waited for a permit.
             Part waited = LocalRefusals.of(failure) == LocalRefusals.Limiter.RATE ? null : longWait(call);
             Part reason = waited != null ? waited : failedOperation(call, failure);
-            return reason != null ? reason : failure;
+            return reason != null ? reason : hiddenTimeOuts.getOrDefault(call, failure);
         }
         return failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
     }
@@ -195,7 +197,10 @@ final class Excess {
     /** Returns the activity or wait that a timeout ended; null if no timeout ended the call. */
     @Nullable
     Part timedOutPart(EndedCall call) {
-        return timeOuts.computeIfAbsent(call, ended -> Optional.ofNullable(FailurePart.timedOut(ended)))
+        return timeOuts.computeIfAbsent(
+                        call,
+                        ended -> Optional.ofNullable(FailurePart.timedOut(ended))
+                                .or(() -> Optional.ofNullable(hiddenTimeOuts.get(ended))))
                 .orElse(null);
     }
 

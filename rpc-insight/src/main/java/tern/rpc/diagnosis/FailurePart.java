@@ -5,12 +5,14 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.UnresolvedAddressException;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -78,6 +80,12 @@ final class FailurePart {
 
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
+
+    /** The text before the place in the name of a failure. */
+    private static final String IN = " in ";
+
+    /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
+    private static final String CANCELLED = "57014";
 
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
 
@@ -179,7 +187,7 @@ final class FailurePart {
                 && part != null
                 && part.kind() == Kind.FAILURE
                 && chain(failure).stream()
-                        .noneMatch(one -> one instanceof java.sql.SQLException || known(one) != null || isMistake(one));
+                        .noneMatch(one -> one instanceof SQLException || known(one) != null || isMistake(one));
     }
 
     /** Returns the phase of the operation that failed ({@link FailedPeer#phase}); null if the call did not fail. */
@@ -259,9 +267,32 @@ final class FailurePart {
     }
 
     private static boolean isTimeOut(Throwable failure) {
+        String type = failure.getClass().getSimpleName();
         return (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)
                 || ClientFailures.isLate(failure)
-                || failure.getClass().getSimpleName().endsWith("TimeoutException");
+                || type.endsWith("TimeoutException")
+                || type.endsWith("TimedOutException")
+                || (failure instanceof SQLException sql && CANCELLED.equals(sql.getSQLState()));
+    }
+
+    /**
+     * Returns the line of application code that stopped waiting for a result, as in {@code Future.get} with a timeout;
+     * null if the call did not fail for this reason.
+     */
+    static @Nullable String givenUpIn(EndedCall call) {
+        Throwable failure = call.failure();
+        List<Throwable> chain = failure == null ? List.of() : chain(failure);
+        // a client's exception may have such a cause, but the client sets the limit
+        boolean isOfCode =
+                chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
+        return isOfCode ? placeOf(call) : null;
+    }
+
+    /** Returns the line of application code in which the call failed; null if it is unknown. */
+    static @Nullable String placeOf(EndedCall call) {
+        Throwable failure = call.failure();
+        String place = failure == null ? "" : in(chain(failure));
+        return place.isEmpty() ? null : place.substring(IN.length());
     }
 
     /**
@@ -381,7 +412,7 @@ final class FailurePart {
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {
-            if (one instanceof java.sql.SQLException sql) {
+            if (one instanceof SQLException sql) {
                 Part statement = FailedPeer.longest(call, Phase.SQL);
                 String state = SqlStates.of(sql.getSQLState(), sql.getMessage());
                 return new Part(
@@ -404,7 +435,7 @@ final class FailurePart {
         for (int i = chain.size() - 1; i >= 0; i--) {
             StackTraceElement frame = ApplicationCode.first(chain.get(i).getStackTrace());
             if (frame != null) {
-                return " in " + ApplicationCode.shown(frame);
+                return IN + ApplicationCode.shown(frame);
             }
         }
         return "";

@@ -21,6 +21,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param second the changes of the kernel counters in the last seconds; null if nothing is known
  * @param missing the evidence that the operating system does not provide
  * @param stolen the processor time that the host gave to other virtual machines
+ * @param growth the growth of the used memory if the heap will be full soon; otherwise null
  */
 record Machine(
         double processors,
@@ -36,10 +37,14 @@ record Machine(
         double collectorThreads,
         @Nullable MachineSecond second,
         List<String> missing,
-        Stolen stolen) {
+        Stolen stolen,
+        @Nullable HeapGrowth growth) {
 
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
+
+    /** The heap is nearly full if at least this share of it is in use after a collection. */
+    static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;
 
@@ -97,7 +102,33 @@ record Machine(
                 collectorThreads,
                 second,
                 missing,
-                Stolen.in(second));
+                Stolen.in(second),
+                null);
+    }
+
+    /** Returns a copy with the growth of the used memory. */
+    Machine growing(@Nullable HeapGrowth of) {
+        return new Machine(
+                processors,
+                own,
+                others,
+                throttled,
+                collecting,
+                live,
+                collectionCause,
+                allocatedPerSecond,
+                usuallyAllocatedPerSecond,
+                burners,
+                collectorThreads,
+                second,
+                missing,
+                stolen,
+                of);
+    }
+
+    /** Returns whether surviving objects nearly fill the heap, or soon will. */
+    boolean isHeapFilling() {
+        return live >= NEARLY_FULL || growth != null;
     }
 
     /** Returns whether much more is allocated than usually. */
@@ -144,7 +175,13 @@ record Machine(
             int threads,
             double processors,
             double allocatedPerSecond,
-            @Nullable String place) {}
+            @Nullable String place) {
+
+        /** Returns whether these threads serve calls. */
+        boolean servesCalls() {
+            return name.startsWith("rpc-") || name.startsWith("http-nio") || name.startsWith("tomcat-handler");
+        }
+    }
 
     /** Returns a copy with the usual allocation rate and the usual share of stolen processor time. */
     Machine usually(double allocated, double stolenShare) {
@@ -162,7 +199,8 @@ record Machine(
                 collectorThreads,
                 second,
                 missing,
-                new Stolen(stolen.share, stolen.ofDemand, stolenShare));
+                new Stolen(stolen.share, stolen.ofDemand, stolenShare),
+                growth);
     }
 
     /**

@@ -1,11 +1,9 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
@@ -17,32 +15,13 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that concern processors, memory, and code that uses processor time. */
 final class MachineText {
 
-    /** The heap is nearly full if at least this share of it is in use after a collection. */
-    static final double NEARLY_FULL = 0.85;
-
-    private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
-
-    /**
-     * The prefix of the names of the diagnosis's own threads. These threads use more processor time while calls are
-     * late.
-     */
-    private static final String DIAGNOSIS = "rpc-diagnosis";
-
-    /** The diagnosis names threads that allocate at least this number of bytes per second. */
-    private static final double MIN_ALLOCATION = 10e6;
-
-    /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
-    private static final Set<String> TOOLS = Set.of(
-            "Heap Inspection Initiated GC",
-            "Heap Dump Initiated GC",
-            "Diagnostic Command",
-            "JvmtiEnv ForceGarbageCollection");
 
     private final Evidence evidence;
     private final Excess excess;
     private final DoubleSupplier codeCache;
     private final Pressure pressure;
+    private final CollectorText collector;
 
     MachineText(Evidence evidence, Excess excess) {
         this(evidence, excess, CodeCache::share);
@@ -54,6 +33,7 @@ final class MachineText {
         this.excess = excess;
         this.codeCache = codeCache;
         this.pressure = new Pressure(evidence.machine(), evidence.usual());
+        this.collector = new CollectorText(evidence, excess);
     }
 
     Told told(Part part) {
@@ -69,11 +49,12 @@ final class MachineText {
                                 Where.MACHINE,
                                 "a higher CPU limit of the container, or none; it allows "
                                         + one(evidence.machine().processors()) + " processors now"),
-                        withBusy(List.of(percent("stopped", evidence.machine().throttled(), "of the periods"))));
+                        withBusy(List.of(CollectorText.percent(
+                                "stopped", evidence.machine().throttled(), "of the periods"))));
             case MEMORY -> pressure.memory();
             case DISK -> pressure.disk();
-            case COLLECTOR -> collector();
-            case JVM_PAUSE -> new JvmPauses(evidence).told(longestComputing());
+            case COLLECTOR -> collector.told();
+            case JVM_PAUSE -> new JvmPauses(evidence).told(collector.longestComputing());
             default ->
                 new Told(
                         "PROCESS STOOD STILL",
@@ -101,17 +82,26 @@ final class MachineText {
         }
         Machine machine = evidence.machine();
         String allocated = machine.allocatesMuch() ? allocated(machine) : "";
+        HeapGrowth growth = machine.growth();
+        if (growth != null) {
+            facts.add(growth.line(machine.allocatedPerSecond()));
+        }
         if (!allocated.isEmpty() && machine.isCollecting()) {
             return new Told(
                     "CODE ALLOCATES",
                     part.name(),
                     Change.of(
                             Where.CODE,
-                            "fewer or smaller objects in " + shown + ": " + allocated + "; no pool size helps"),
+                            "fewer or smaller objects in " + shown + ": " + allocated
+                                    + (growth == null
+                                            ? ""
+                                            : ", and the heap fills: bound what is kept there; " + growth.untilFull())
+                                    + "; no pool size helps"),
                     withBusy(facts));
         }
         if (codeCache.getAsDouble() >= CodeCache.FULL) {
-            facts.add(percent("compiled", codeCache.getAsDouble(), "of the memory for compiled code is used"));
+            facts.add(CollectorText.percent(
+                    "compiled", codeCache.getAsDouble(), "of the memory for compiled code is used"));
             return new Told(
                     "CODE CACHE FULL",
                     part.name(),
@@ -142,13 +132,13 @@ final class MachineText {
     private Told processors() {
         Machine machine = evidence.machine();
         boolean others = machine.others() > machine.own();
-        Part code = longestComputing();
+        Part code = collector.longestComputing();
         Machine.Burner burner =
                 machine.burners().isEmpty() ? null : machine.burners().get(0);
         List<String> facts = new ArrayList<>();
         double steal = machine.stolen().share();
         if (steal > STOLEN) {
-            facts.add(percent("stolen", steal, "of the time by other virtual machines"));
+            facts.add(CollectorText.percent("stolen", steal, "of the time by other virtual machines"));
             return new Told(
                     "PROCESSORS",
                     "stolen by the host",
@@ -182,7 +172,7 @@ final class MachineText {
         } else if (isBusyWithCollector()) {
             name = "threads of the collector";
             text = "fewer or smaller objects, or a larger heap: the collector keeps " + one(machine.collectorThreads())
-                    + " processors busy" + allocators();
+                    + " processors busy" + collector.allocators();
         } else if (burner != null && isBusyWith(burner)) {
             name = burner.name();
             text = "the threads " + burner.name() + "*: they keep " + one(burner.processors()) + " processors busy"
@@ -212,7 +202,7 @@ final class MachineText {
     }
 
     private boolean isBusyWith(Machine.Burner burner) {
-        return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
+        return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !burner.servesCalls();
     }
 
     /** Describes the cause of calls that are late because their requests take a long time to read. */
@@ -307,171 +297,6 @@ final class MachineText {
                         String.format(Locale.ROOT, "looks    %d found a call at it", excess.samples.looks(part)))));
     }
 
-    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
-    private Machine.@Nullable Burner mostAllocating() {
-        return evidence.machine().burners().stream()
-                .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
-                .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
-                .filter(most -> most.allocatedPerSecond() >= MIN_ALLOCATION)
-                .orElse(null);
-    }
-
-    /** Describes the threads that allocate the most memory, with the code that they run. */
-    private String allocators() {
-        Machine.Burner most = mostAllocating();
-        if (most == null) {
-            return "";
-        }
-        Part code = longestComputing();
-        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
-        // The many samples of the calls are better evidence than the single sample of the thread.
-        if (serves(most) && line != null) {
-            return String.format(
-                    Locale.ROOT,
-                    "; calls allocate %.0f MB/s, look at %s first",
-                    most.allocatedPerSecond() / 1e6,
-                    ApplicationCode.shown(line));
-        }
-        return String.format(
-                Locale.ROOT,
-                "; %s* allocate%s, %.0f MB/s",
-                most.name(),
-                most.place() == null ? "" : " in " + most.place(),
-                most.allocatedPerSecond() / 1e6);
-    }
-
-    static boolean serves(Machine.Burner burner) {
-        return burner.name().startsWith("rpc-")
-                || burner.name().startsWith("http-nio")
-                || burner.name().startsWith("tomcat-handler");
-    }
-
-    private @Nullable Part longestComputing() {
-        for (Part part : excess.account.longestFirst()) {
-            if (part.kind() == Kind.COMPUTING) {
-                return part;
-            }
-        }
-        return null;
-    }
-
-    /** Returns whether a tool outside of the application has requested the collections with this cause. */
-    static boolean isAskedForFromOutside(@Nullable String cause) {
-        return cause != null && TOOLS.contains(cause);
-    }
-
-    private Told collector() {
-        Machine machine = evidence.machine();
-        List<String> facts = new ArrayList<>();
-        facts.add(percent("paused", machine.collecting(), "of the time"));
-        if (machine.live() >= 0) {
-            facts.add(percent("live", machine.live(), "of the old generation after collections"));
-        }
-        if (machine.allocatedPerSecond() >= 0) {
-            facts.add(String.format(
-                    Locale.ROOT,
-                    "allocates %.0f MB/s%s",
-                    machine.allocatedPerSecond() / 1e6,
-                    machine.usuallyAllocatedPerSecond() > 0
-                            ? String.format(Locale.ROOT, ", usually %.0f", machine.usuallyAllocatedPerSecond() / 1e6)
-                            : ""));
-        }
-        Part code = longestComputing();
-        String allocators = allocators();
-        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; look at " + code.name() + " first";
-        String cause = machine.collectionCause();
-        if (cause != null) {
-            facts.add("reason   " + cause);
-        }
-        if (machine.live() >= NEARLY_FULL) {
-            return new Told("COLLECTOR: heap nearly full", "heap", Change.of(Where.CODE, nearlyFull() + who), facts);
-        }
-        if (CollectorLog.STALL.equals(cause)) {
-            return new Told(
-                    "COLLECTOR: allocation stalls",
-                    "heap",
-                    Change.of(
-                            Where.CODE,
-                            "a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
-                                    + " MB, or fewer and smaller objects a call: threads wait until the concurrent"
-                                    + " collector has freed memory" + who),
-                    facts);
-        }
-        StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
-        if ("System.gc()".equals(cause) && direct != null) {
-            return new Told(
-                    "DIRECT MEMORY",
-                    "direct buffers",
-                    Change.of(
-                            Where.CODE,
-                            "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
-                                    + ", or a larger -XX:MaxDirectMemorySize: each one that does not fit makes the JVM"
-                                    + " collect first"),
-                    facts);
-        }
-        StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
-        if ("System.gc()".equals(cause)) {
-            return new Told(
-                    "COLLECTOR: asked for by code",
-                    "System.gc()",
-                    Change.of(
-                            Where.CODE,
-                            "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
-                                    + ", or -XX:+DisableExplicitGC"),
-                    facts);
-        }
-        if ("Metadata GC Threshold".equals(cause)) {
-            return new Told(
-                    "COLLECTOR: classes",
-                    "metaspace",
-                    Change.of(Where.CODE, "see what loads classes again and again; else a larger -XX:MetaspaceSize"),
-                    facts);
-        }
-        if (isAskedForFromOutside(cause)) {
-            return new Told(
-                    "COLLECTOR: asked for from outside",
-                    "a tool or agent",
-                    Change.of(
-                            Where.MACHINE,
-                            "stop the tool or agent that makes this JVM collect (" + cause
-                                    + "), such as jmap -histo:live,"
-                                    + " jcmd GC.class_histogram, GC.heap_dump or GC.run; jcmd GC.class_histogram -all"
-                                    + " counts objects without a collection"),
-                    facts);
-        }
-        boolean more = machine.usuallyAllocatedPerSecond() > 0
-                && machine.allocatedPerSecond() > MUCH_MORE * machine.usuallyAllocatedPerSecond();
-        return new Told(
-                more ? "COLLECTOR: more allocation" : "COLLECTOR",
-                "collector",
-                Change.of(Where.CODE, fewerObjects(who)),
-                facts);
-    }
-
-    private String fewerObjects(String who) {
-        Machine.Burner most = mostAllocating();
-        if (most == null || most.place() == null || serves(most)) {
-            return "fewer or smaller objects a call" + who;
-        }
-        return "fewer or smaller objects at a time in " + most.place() + ", where threads " + most.name()
-                + "* allocate " + Math.round(most.allocatedPerSecond() / 1e6) + " MB/s";
-    }
-
-    /**
-     * Returns the advice for a nearly full heap. A larger heap is recommended only if it fits within the container's
-     * memory limit.
-     */
-    private String nearlyFull() {
-        long heap = Runtime.getRuntime().maxMemory() >> 20;
-        long limit = evidence.machine().second() == null
-                ? -1
-                : evidence.machine().second().to().memory().limitBytes() >> 20;
-        String larger = limit > 0 && heap * 2 > limit * 0.75
-                ? "more memory: the container's limit is " + limit + " MB"
-                : "-Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
-        return "bound what is kept in memory (caches, queues, sessions); if all of it is needed, " + larger;
-    }
-
     private List<String> withBusy(List<String> facts) {
         Machine machine = evidence.machine();
         List<String> all = new ArrayList<>(facts);
@@ -485,10 +310,6 @@ final class MachineText {
                     + (burner.place() == null ? "" : " in " + burner.place()));
         }
         return all;
-    }
-
-    private static String percent(String word, double share, String of) {
-        return String.format(Locale.ROOT, "%-8s %.0f %% %s", word, Math.max(0, share) * 100, of);
     }
 
     private static String one(double value) {

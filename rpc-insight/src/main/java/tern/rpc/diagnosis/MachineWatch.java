@@ -111,7 +111,8 @@ final class MachineWatch implements ProcessWatch {
                 collecting(look, elapsed),
                 recent,
                 look.machine.missing(),
-                Machine.Stolen.in(recent));
+                Machine.Stolen.in(recent),
+                collectors.growth(look.at));
         if (!withThreads) {
             threads.clear();
         }

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
@@ -280,6 +281,31 @@ final class OperationCounts {
             calls += method.getValue();
         }
         return calls == 0 ? 0 : sum / calls;
+    }
+
+    /**
+     * Returns the share of the calls with these operations that satisfy the condition. Only late or failed calls are
+     * checked; calls that met the target never satisfy it.
+     */
+    double share(Phase phase, String name, Predicate<EndedCall> condition) {
+        double matching = 0;
+        double all = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
+            List<EndedCall> good = ofMethod(excess.goodDuringMiss(), method.getKey());
+            Predicate<EndedCall> runs = call -> count(call, phase, name) > 0;
+            double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());
+            double ofBad = share / bad.size();
+            double ofGood = (1 - share) / Math.max(1, good.size());
+            double ended = ofBad * bad.stream().filter(condition).count();
+            double others =
+                    ofBad * bad.stream().filter(condition.negate().and(runs)).count()
+                            + ofGood * good.stream().filter(runs).count();
+            double calls = method.getValue() / share;
+            matching += calls * ended;
+            all += calls * (ended + others);
+        }
+        return all == 0 ? 0 : matching / all;
     }
 
     /** Estimates the share of late or failed calls from the numbers of recorded calls. */

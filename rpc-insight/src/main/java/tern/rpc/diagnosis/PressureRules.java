@@ -74,7 +74,7 @@ final class PressureRules {
 
     /** If the heap is nearly full, the collector takes much time even if the machine has enough memory. */
     private boolean isByMemory(Part part) {
-        boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().live() >= MachineText.NEARLY_FULL;
+        boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().isHeapFilling();
         return BY_MEMORY.contains(part.kind()) && !isFull;
     }
 }

@@ -125,7 +125,7 @@ final class RemoteText {
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
         }
-        if (counts.areMore(part)) {
+        if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.HTTP, part.name());
             return new Told("MORE HTTP CALLS", host, more(counts, part, place), facts);
@@ -229,7 +229,7 @@ final class RemoteText {
                                     + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
         }
-        if (counts.areMore(part)) {
+        if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
             return new Told("MORE REMOTE CALLS", service, more(counts, part, place), facts);

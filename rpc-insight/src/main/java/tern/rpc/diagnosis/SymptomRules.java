@@ -190,13 +190,15 @@ final class SymptomRules {
      * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
      * their server is the likely cause. In the second case, there are many short operations, and no single operation
      * takes most of the time.
+     * Operations of a cache stampede are not merged.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
      *     attributed to this command
      */
     private void mergeOperations(boolean redisStands) {
+        Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            if (kind == Kind.REDIS && redisStands) {
+            if ((kind == Kind.REDIS && redisStands) || stampedes.passOn(kind, pools, leaves)) {
                 continue;
             }
             double sum = leaves.sum(kind);
@@ -337,13 +339,18 @@ final class SymptomRules {
 
     /**
      * Attributes the time of repeated operations to the pauses between the repetitions. A call repeats an operation in
-     * a polling loop, or after a failure of the operation.
+     * a polling loop, or after a failure of the operation. If a timeout ended the repetitions, the time of the pauses
+     * is attributed to the operation instead.
      */
     private void passOnAttempts() {
+        TimeOuts timeOuts = new TimeOuts(evidence, excess, operations);
         for (Part part : leaves.longestFirst()) {
             Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
             Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
-            if (failed != null) {
+            Part timedOut = part.kind() == Kind.SLEEP && failed == null ? timeOuts.repeatedIn(part) : null;
+            if (timedOut != null) {
+                leaves.move(part, timedOut);
+            } else if (failed != null) {
                 passOnTo(part, failed.phase(), failed.name());
                 String success = OperationNames.withoutStatus(failed.name());
                 if (!operations.isSlower(Account.part(failed.phase(), success))) {
@@ -389,13 +396,13 @@ final class SymptomRules {
 
     /**
      * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
-     * that a thread spends much time decoding. Does nothing if the heap is nearly full or if the collections have
-     * another cause.
+     * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
+     * collections have another cause.
      */
     private void passOnCollector() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
-        boolean asked = MachineText.isAskedForFromOutside(reason);
+        boolean asked = CollectorText.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
             // A tool that requests collections may also count objects or write them to a file. The JVM stops during
@@ -411,7 +418,7 @@ final class SymptomRules {
         boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();
-        if (leaves.of(collector) > 0 && !other && !byCode && evidence.machine().live() < MachineText.NEARLY_FULL) {
+        if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
             leaves.pour(collector, large, "the collector stops calls because of the memory for it");
         }
     }

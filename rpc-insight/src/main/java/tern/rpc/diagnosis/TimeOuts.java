@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -8,9 +9,12 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolSetting;
 
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
@@ -21,15 +25,39 @@ final class TimeOuts {
     /** An operation took longer than usual if it took more than this multiple of its usual time. */
     static final double NOTABLE = 1.1;
 
+    /**
+     * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
+     * it ends more of them, the operation has become slower.
+     */
+    private static final double MOST = 0.6;
+
+    /** Like {@link #MOST}, for a timeout that is longer than the slowest tenth usually takes. */
+    private static final double FEW = 0.15;
+
+    /** A call usually runs several operations with the same name if it runs at least this number of them. */
+    private static final double SEVERAL = 1.5;
+
+    /** A call usually runs an operation if it runs at least this number of them on average. */
+    private static final double RUNS = 0.5;
+
     private static final int MAX_CALLERS = 2;
 
+    /** The places where the limits of these timeouts are set, by the simple name of the exception. */
+    private static final Map<String, String> SET_BY = Map.of(
+            "AsyncRequestTimeoutException", "spring.mvc.async.request-timeout",
+            "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
+
+    private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final OperationCounts counts;
     private final Map<String, Double> usualNanos = new HashMap<>(); // usual time of a call by method; 0 if unknown
 
-    TimeOuts(Excess excess, Operations operations) {
+    TimeOuts(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
+        this.counts = new OperationCounts(evidence, excess, operations);
     }
 
     /** The name of the timeout, with the recommended change and the evidence. */
@@ -70,7 +98,7 @@ final class TimeOuts {
 
     /** Returns a line about the deadlines of callers, if they ended at least half of the late or failed calls. */
     private List<String> byCallers(Part part) {
-        Failed failed = failed(new Part(Part.Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
+        Failed failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
         boolean areMost = 2 * failed.calls() >= Math.max(1, excess.accounts.size());
         return !areMost || part.name().equals(FailurePart.DEADLINE) ? List.of() : List.of(deadlines(failed));
     }
@@ -91,7 +119,10 @@ final class TimeOuts {
      */
     @Nullable
     TooShort of(Part part) {
-        Failed failed = failed(part, this::isNoReason);
+        if (part.kind() == Kind.POOL) {
+            return ofPool(part);
+        }
+        Failed failed = failed(part, call -> isNoReason(call, part));
         if (!failed.areMost()) {
             return null;
         }
@@ -101,9 +132,19 @@ final class TimeOuts {
                 : ofOperation(part, phase, failed);
     }
 
-    /** Returns whether the time of this call does not show why it failed. */
-    private boolean isNoReason(EndedCall call) {
-        return call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()));
+    /**
+     * Returns whether the time of this call does not show why it failed. A call that repeated the operation after
+     * timeouts takes longer, although no single attempt took longer than usual.
+     */
+    private boolean isNoReason(EndedCall call, Part part) {
+        if (call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()))) {
+            return true;
+        }
+        Phase phase = Operations.phase(part.kind());
+        Operations.Sum attempts = phase == null ? new Operations.Sum(0, 0) : attempts(call, phase, part.name());
+        return phase != null
+                && attempts.count() > 1
+                && attempts.eachNanos() <= AS_USUAL * usualEach(phase, part.name());
     }
 
     /** Returns how long calls to this method usually take; 0 if unknown. */
@@ -115,7 +156,9 @@ final class TimeOuts {
     }
 
     private static TooShort ofCode(Part part, Failed failed) {
-        String text = "a longer timeout, or quicker work: " + part.name() + ": calls " + times(failed);
+        String exception = part.name().split(" ", 2)[0];
+        String text = "a longer timeout, or quicker work: " + part.name() + ": calls " + times(failed)
+                + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
         return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
     }
 
@@ -180,29 +223,186 @@ final class TimeOuts {
     }
 
     private @Nullable TooShort ofOperation(Part part, Phase phase, Failed failed) {
-        Operations.Sum sum = operations.of(phase, part.name());
-        double each = sum.eachNanos();
         double usually = part.name().isEmpty() ? -1 : usualEach(phase, part.name());
-        double slow = excess.slowUsual(Operations.only(part));
-        boolean isSlower = each > AS_USUAL * usually
-                || (slow > 0 && each > NOTABLE * usually && each * sum.count() > NOTABLE * slow);
+        double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
+        double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
+        AnswerTimes answers = answers(part, phase);
         String limit = limit(failed.ended);
-        if (usually < 0 && phase == Phase.RPC && !part.name().isEmpty() && !limit.isEmpty()) {
-            return neverAnswered(part, limit);
+        if (usually < 0) {
+            boolean isCut = !part.name().isEmpty() && answers.reach(timeout);
+            boolean isNever = phase == Phase.RPC && !part.name().isEmpty() && !limit.isEmpty();
+            return isCut
+                    ? ofAnswers(part, phase, failed, timeout, answers)
+                    : isNever ? neverAnswered(part, limit) : null;
         }
-        if (usually < 0 || isSlower) {
+        if (isSlower(part, phase, timeout, usually, usualCount, answers)) {
             return null;
         }
-        String place = operations.placeOf(phase, part.name());
+        return tooShort(part, phase, failed, timeout, "usually takes " + Times.millis(usually) + " ms", answers);
+    }
+
+    /** Returns how long the operation took in the calls that its timeout did not end. */
+    private AnswerTimes answers(Part part, Phase phase) {
+        List<EndedCall> late = excess.accounts.stream()
+                .map(Excess.Counted::call)
+                .filter(call -> !isEndedBy(part, call))
+                .toList();
+        return AnswerTimes.of(late, excess.goodDuringMiss(), phase, part.name());
+    }
+
+    /** Describes a timeout of an operation whose usual time is unknown because it has always ended many calls. */
+    private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
+        String times = "takes " + answers.text() + " when it ends in time";
+        return tooShort(part, phase, failed, timeout, times, answers);
+    }
+
+    private TooShort tooShort(
+            Part part, Phase phase, Failed failed, double timeout, String times, AnswerTimes answers) {
+        String sampled = operations.placeOf(phase, part.name());
+        String place = sampled != null
+                ? sampled
+                : most(failed.ended, FailurePart::placeOf).stream().findFirst().orElse(null);
         return new TooShort(
                 part.name(),
                 Change.of(
                         Where.CODE,
                         "a longer timeout for " + part.name() + (place == null ? "" : ", called in " + place)
-                                + ": it ends after " + Times.millis(each) + " ms and usually takes "
-                                + Times.millis(usually) + " ms"
-                                + (limit.isEmpty() ? "" : "; the timeout is " + limit + "; or make it faster there")),
-                List.of());
+                                + ": it ends after " + Times.millis(timeout) + " ms and " + times
+                                + setBy(phase, failed, timeout)),
+                answers.areEnough()
+                        ? List.of("answers  " + answers.text() + " in calls that it does not end")
+                        : List.of());
+    }
+
+    /** Returns where the time limit is set: the property, or the line that stops waiting; empty if it is unknown. */
+    private String setBy(Phase phase, Failed failed, double timeout) {
+        String limit = limit(failed.ended);
+        if (!limit.isEmpty()) {
+            return "; the timeout is " + limit + "; or make it faster there";
+        }
+        String place =
+                most(failed.ended, FailurePart::givenUpIn).stream().findFirst().orElse("");
+        if (!place.isEmpty()) {
+            return "; the timeout is set in " + place;
+        }
+        return evidence.limits().stream()
+                .filter(one -> one.mayEnd(phase, timeout))
+                .min(Comparator.comparingDouble(one -> Math.abs(one.limit().toNanos() - timeout)))
+                .map(one -> "; the timeout is " + one.text())
+                .orElse("");
+    }
+
+    /**
+     * Returns whether the operation takes longer than usual: the timeout is longer than the usual times, operations
+     * that the timeout does not end are slower, or the timeout ends more operations than the usual times let expect.
+     *
+     * @param usually the usual time of one operation
+     * @param usualCount how many of these operations a call usually runs
+     */
+    private boolean isSlower(
+            Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
+        double slow = excess.slowUsual(Operations.only(part)) / usualCount;
+        boolean isLong =
+                timeout > AS_USUAL * usually || (slow > 0 && timeout > NOTABLE * usually && timeout > NOTABLE * slow);
+        if (isLong || (answers.areEnough() && answers.meanNanos() > AS_USUAL * usually)) {
+            return true;
+        }
+        double expected = timeout <= usually ? 1 : slow <= 0 || timeout <= slow ? MOST : FEW;
+        return counts.share(phase, part.name(), call -> isEndedBy(part, call)) > expected;
+    }
+
+    private boolean isEndedBy(Part part, EndedCall call) {
+        Part ended = excess.timedOutPart(call);
+        return ended != null && Operations.only(part).test(ended);
+    }
+
+    /** Returns how many operations with this name a call usually runs. */
+    private double usualCount(Part part, double usually, Failed failed) {
+        double nanos = failed.ended.stream()
+                .map(call -> excess.usualOf(call.method()))
+                .mapToDouble(usual -> usual == null ? 0 : usual.sum(Operations.only(part)))
+                .average()
+                .orElse(0);
+        return nanos / usually;
+    }
+
+    /**
+     * Returns whether calls run this operation more often only because they repeat it after timeouts. Most calls then
+     * ran it several times and failed because of its timeout, and they usually run it, too.
+     */
+    boolean areAttempts(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        Failed failed = failed(part, call -> true);
+        double usually = phase == null || part.name().isEmpty() ? -1 : usualEach(phase, part.name());
+        if (phase == null || usually <= 0 || !failed.areMost() || usualCount(part, usually, failed) < RUNS) {
+            return false;
+        }
+        long repeated = failed.ended.stream()
+                .filter(call -> attempts(call, phase, part.name()).count() > 1)
+                .count();
+        return 2 * repeated >= failed.calls();
+    }
+
+    /** Returns the mean time after which the timeout ends the operation. */
+    private static double timeoutNanos(Part part, Phase phase, Failed failed, double usually, double usualCount) {
+        return failed.ended.stream()
+                .map(call -> attempts(call, phase, part.name()))
+                .filter(attempts -> attempts.count() > 0)
+                // If calls usually run several of these operations, only the last one was ended by the timeout.
+                .mapToDouble(attempts -> usualCount >= SEVERAL
+                        ? Math.max(
+                                attempts.eachNanos(),
+                                attempts.count() * attempts.eachNanos() - (attempts.count() - 1) * usually)
+                        : attempts.eachNanos())
+                .average()
+                .orElse(0);
+    }
+
+    /** Returns the operations with this name in a call that a timeout ended. */
+    private static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
+        Operations.Sum ended = sum(call.ledger().named(), phase, name);
+        return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);
+    }
+
+    private static Operations.Sum sum(List<NamedTimes.Entry> entries, Phase phase, String name) {
+        int count = 0;
+        double nanos = 0;
+        for (NamedTimes.Entry entry : entries) {
+            boolean isNamed = OperationNames.isNamed(OperationNames.withoutStatus(entry.name()), name);
+            if (entry.kind() == phase && (name.isEmpty() || isNamed)) {
+                count += Math.max(1, entry.count());
+                nanos += entry.nanos();
+            }
+        }
+        return new Operations.Sum(count, count == 0 ? 0 : nanos / count);
+    }
+
+    /**
+     * Returns the operation that calls with this part repeated after timeouts, until a timeout ended the calls. Returns
+     * null if fewer than half of these calls ended in this way.
+     */
+    @Nullable
+    Part repeatedIn(Part part) {
+        Map<Part, Integer> repeated = new HashMap<>();
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                calls++;
+                Part operation = excess.timedOutPart(counted.call());
+                Phase phase = operation == null ? null : Operations.phase(operation.kind());
+                if (operation != null
+                        && phase != null
+                        && attempts(counted.call(), phase, operation.name()).count() > 1) {
+                    repeated.merge(operation, 1, Integer::sum);
+                }
+            }
+        }
+        int all = calls;
+        return repeated.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= all)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /** Describes the timeout of a remote call whose usual time is unknown. */
@@ -218,6 +418,51 @@ final class TimeOuts {
                                 + " calls met the target; if its provider usually answers sooner, ask the diagnosis of the"
                                 + " provider"),
                 List.of());
+    }
+
+    /**
+     * Describes the time limit of a pool that is shorter than calls usually wait for the pool. Returns null if calls
+     * usually wait for a shorter time, or if the limit of the pool is unknown.
+     */
+    private @Nullable TooShort ofPool(Part part) {
+        PoolLook pool = PoolLook.find(evidence.pools(), part);
+        PoolSetting setting = pool == null
+                ? null
+                : pool.now().setting(PoolSetting.Use.WAIT_LIMIT).orElse(null);
+        List<Excess.Counted> failed = excess.accounts.stream()
+                .filter(counted -> part.equals(excess.failureOf(counted.call())))
+                .toList();
+        long waiting = excess.accounts.stream()
+                .filter(counted -> counted.times().of(part) > 0)
+                .count();
+        if (pool == null || setting == null || failed.isEmpty() || 2L * failed.size() < waiting) {
+            return null;
+        }
+        double limit = failed.stream()
+                .mapToDouble(counted -> counted.times().of(part))
+                .average()
+                .orElse(0);
+        double usually = failed.stream()
+                .map(counted -> excess.usualOf(counted.call().method()))
+                .mapToDouble(usual -> usual == null ? 0 : usual.of(part))
+                .average()
+                .orElse(0);
+        double given = Math.max(0, pool.since().refused());
+        double share = given / Math.max(1, given + pool.since().taken());
+        boolean isWithin = limit <= usually || (limit <= excess.slowUsual(part::equals) && share <= MOST);
+        return limit <= 0 || usually <= 0 || !isWithin
+                ? null
+                : new TooShort(
+                        part.name(),
+                        Change.of(
+                                Where.CODE,
+                                "a longer " + setting.property() + " than " + setting.value()
+                                        + ", or a larger pool: calls"
+                                        + " stop waiting for a connection of \"" + part.name() + "\" after "
+                                        + Times.millis(limit) + " ms, and usually wait " + Times.millis(usually)
+                                        + " ms"),
+                        List.of("timeout  " + failed.size() + " of " + excess.accounts.size()
+                                + " recorded calls got no connection in time"));
     }
 
     private Failed failed(Part part, Predicate<EndedCall> counts) {

@@ -103,6 +103,7 @@ class MachineCausesTest {
                 new Evidence.Counts(10, 1, 0, 0, 0),
                 machine,
                 Answers.UNKNOWN,
+                List.of(),
                 List.of());
         return new MachineText(evidence, new Excess(evidence)).told(part);
     }
@@ -270,7 +271,8 @@ class MachineCausesTest {
                 0,
                 null,
                 List.of(),
-                new Machine.Stolen(share, share / (share + 0.3), -1));
+                new Machine.Stolen(share, share / (share + 0.3), -1),
+                null);
     }
 
     private Diagnosis missWithStolenTime(double usualShare, Consumer<Shop.Steps> slower) {

@@ -30,6 +30,7 @@ final class SampledCalls {
     private List<PoolLook> pools = List.of();
     private double seconds = 10;
     private double queueMillis;
+    private @Nullable Throwable failure;
     private long missedFrom = time.get();
 
     /** Sets the samples of threads that serve no call. */
@@ -58,6 +59,12 @@ final class SampledCalls {
             return times;
         };
         machine = new Machine(2, 1, 0, 0, 0.3, 0.3, "G1 Evacuation Pause", 1e6, 1e6, List.of(), 0, null, List.of());
+        return this;
+    }
+
+    /** Sets the growth of the used heap. */
+    SampledCalls growing(HeapGrowth growth) {
+        machine = machine.growing(growth);
         return this;
     }
 
@@ -139,7 +146,7 @@ final class SampledCalls {
         }
         ledger.end();
         return new EndedCall(
-                method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), null);
+                method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), failure);
     }
 
     /** Adds calls that meet the target with an operation of this kind. */
@@ -175,6 +182,27 @@ final class SampledCalls {
     SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
+    }
+
+    /** Sets the failure of the calls that are added from now on. */
+    SampledCalls failing(Throwable with) {
+        failure = with;
+        return this;
+    }
+
+    /**
+     * Adds calls that wait, and repeat an HTTP exchange in between.
+     *
+     * @param look reads a sample of the call's thread into the call's samples
+     */
+    SampledCalls repeatingExchange(
+            String method,
+            String exchange,
+            int times,
+            double millis,
+            double waitMillis,
+            Consumer<Sampler.Samples> look) {
+        return add(method, waitMillis, Phase.HTTP, exchange, times, millis, look);
     }
 
     /**
@@ -230,6 +258,7 @@ final class SampledCalls {
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
                 machine,
                 Answers.UNKNOWN,
+                List.of(),
                 List.of());
     }
 }

@@ -36,6 +36,7 @@ final class Shop implements Diagnostician.Surroundings {
     final List<PoolSource> pools = new ArrayList<>();
     final Map<String, Long> answers = new LinkedHashMap<>();
     final Map<String, String> servers = new LinkedHashMap<>();
+    final List<TimeLimit> limits = new ArrayList<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
     final List<HiccupMeter.Stop> stops = new ArrayList<>();
@@ -100,6 +101,11 @@ final class Shop implements Diagnostician.Surroundings {
     @Override
     public Map<String, String> servers() {
         return servers;
+    }
+
+    @Override
+    public List<TimeLimit> timeLimits() {
+        return limits;
     }
 
     long now() {

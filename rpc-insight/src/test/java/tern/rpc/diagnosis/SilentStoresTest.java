@@ -225,6 +225,7 @@ class SilentStoresTest {
                 new Evidence.Counts(10, 0, 0, 0, bad.size()),
                 Machine.UNKNOWN,
                 new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of()),
+                List.of(),
                 List.of());
     }
 

@@ -35,13 +35,16 @@ class TimeOutsTest {
 
     @Test
     void timeoutBelowTheUsualTimeIsTooShort() {
+        HttpTimeoutException late = new HttpTimeoutException("request timed out");
+        late.setStackTrace(new StackTraceElement[] {new StackTraceElement("shop.Orders", "find", "Orders.java", 41)});
         Diagnosis miss = failing(
-                new HttpTimeoutException("request timed out"),
-                call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET stock:80", 20));
+                late, call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET stock:80", 20));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TIMEOUT TOO SHORT: GET stock:80");
         assertThat(first(miss).change().text())
-                .isEqualTo("a longer timeout for GET stock:80: it ends after 20 ms and usually takes 40 ms");
+                .isEqualTo(
+                        "a longer timeout for GET stock:80, called in Orders.find:41: it ends after 20 ms and usually takes"
+                                + " 40 ms");
         assertThat(miss.text()).contains("recorded calls failed because of a timeout");
     }
 

@@ -83,6 +83,11 @@ public final class EventLoops implements AutoCloseable {
         return kind.label;
     }
 
+    /** Returns whether the threads use epoll; otherwise they use NIO. */
+    boolean isEpoll() {
+        return kind == Kind.EPOLL;
+    }
+
     EventLoopGroup group() {
         return group;
     }

@@ -254,6 +254,7 @@ public final class NettyServerTransport implements ServerTransport {
             accepted.close();
             return;
         }
+        TcpProbes.start(accepted, loops.isEpoll(), settings.idleTimeout());
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
         if (accepted.closeFuture().isDone()) {

@@ -3,8 +3,12 @@ package tern.rpc.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -14,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
@@ -85,6 +90,31 @@ public final class EmbeddedServer implements AutoCloseable {
         return new Peer();
     }
 
+    /** Bytes that the server has sent and the client has not read. */
+    private record Unread(Object bytes, ChannelPromise promise) {
+
+        void read() {
+            ReferenceCountUtil.release(bytes);
+            promise.trySuccess();
+        }
+    }
+
+    /** Keeps the bytes that the server sends while the client does not read. */
+    private static final class Socket extends ChannelOutboundHandlerAdapter {
+
+        private final List<Unread> unread = new ArrayList<>();
+        private boolean reads = true;
+
+        @Override
+        public void write(ChannelHandlerContext context, Object bytes, ChannelPromise promise) {
+            if (reads) {
+                context.write(bytes, promise);
+            } else {
+                unread.add(new Unread(bytes, promise));
+            }
+        }
+    }
+
     /** The client's side of one connection. */
     public final class Peer implements AutoCloseable {
         private final InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
@@ -95,6 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         // the open connections of the simulated server: only the connection of this peer
         private final List<ServerConnection> connections = new ArrayList<>();
+        private final Socket socket = new Socket();
         private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
@@ -112,6 +143,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
                 connections.add(connection);
                 made.closeFuture().addListener(done -> connection.closed());
+                made.pipeline().addLast(socket);
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
         });
@@ -133,6 +165,19 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runScheduledPendingTasks();
         }
 
+        /** Asks the client to stop sending calls, as a server does that shuts down. */
+        public void drain() {
+            connection().goAway();
+            channel.runPendingTasks();
+        }
+
+        /** Advances the clock of the event loop, and runs all tasks that are due. */
+        public void pass(Duration time) {
+            channel.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
+            channel.runPendingTasks();
+            channel.runPendingTasks(); // a scheduled task may have queued a write
+        }
+
         /** Returns the bytes that the server has sent since the last call to this method. */
         public byte[] received() {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -142,6 +187,29 @@ public final class EmbeddedServer implements AutoCloseable {
                 buffer.release();
             }
             return bytes.toByteArray();
+        }
+
+        /** Reads no further bytes, so that the server keeps all bytes that it sends from now on. */
+        public void readsNothing() {
+            socket.reads = false;
+        }
+
+        /** Reads the bytes that the server has kept, drops them, and reads all later bytes. */
+        public void readsAll() {
+            socket.reads = true;
+            socket.unread.forEach(Unread::read);
+            socket.unread.clear();
+            run();
+        }
+
+        /** Returns the number of bytes of answers that count towards the budget of unread answers. */
+        public long unsentBytes() {
+            return unsent.used();
+        }
+
+        /** Returns the number of bytes of request headers that count towards their budget. */
+        public long headBytes() {
+            return heads.used();
         }
 
         /** Passes an exception to the handlers of the connection, as if a handler had thrown it. */

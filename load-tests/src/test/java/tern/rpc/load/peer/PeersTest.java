@@ -14,6 +14,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -26,6 +28,10 @@ import tern.sample.api.User;
 class PeersTest {
 
     private static final String FLOOR = "floor";
+
+    /** Dubbo's longest wait for its callers when it closes, in milliseconds. By default it waits up to 10 s. */
+    private static final String DUBBO_SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
+
     private static final String LARGE = "x".repeat(200 * 1_024);
 
     static final List<String> FLOORS =
@@ -38,6 +44,16 @@ class PeersTest {
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
             .toList();
+
+    @BeforeAll
+    static void closeDubboSoon() {
+        System.setProperty(DUBBO_SHUTDOWN_WAIT, "1");
+    }
+
+    @AfterAll
+    static void closeDubboAsUsual() {
+        System.clearProperty(DUBBO_SHUTDOWN_WAIT);
+    }
 
     @ParameterizedTest
     @FieldSource("OTHERS")

@@ -2,6 +2,7 @@ package tern.rpc.serialization.json;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JsonParser;
@@ -38,9 +39,7 @@ final class BodyArguments {
     Object[] read(byte[] json, int offset, int length, boolean strict) {
         return switch (parameters.length) {
             case 0 -> {
-                if (!strict) {
-                    checkNone(json, offset, length);
-                }
+                checkNone(json, offset, length, strict);
                 yield NONE;
             }
             case 1 ->
@@ -58,21 +57,36 @@ final class BodyArguments {
         };
     }
 
-    /** Rejects arguments for a method that has no parameters, because the sender must have meant another method. */
-    private void checkNone(byte[] json, int offset, int length) {
+    /**
+     * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
+     *
+     * @param strict whether an object may have members, which a newer version of a message may add
+     */
+    private void checkNone(byte[] json, int offset, int length, boolean strict) {
         if (length == 0) {
             return;
         }
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
-            JsonToken first = parser.nextToken();
-            JsonToken second = parser.nextToken();
-            if ((first == JsonToken.START_ARRAY && second != JsonToken.END_ARRAY)
-                    || (first == JsonToken.START_OBJECT && second != JsonToken.END_OBJECT)) {
+            if (!isNone(parser, strict)) {
                 throw failed("expected no arguments, found some");
             }
+            checkEnd(parser);
         } catch (RuntimeException e) {
             throw JsonErrors.reading(fullName, "", e);
         }
+    }
+
+    /** Returns whether the next value contains no arguments. Moves the parser to the end of this value. */
+    private static boolean isNone(JsonParser parser, boolean strict) {
+        JsonToken first = parser.nextToken();
+        if (first == JsonToken.START_OBJECT && strict) {
+            parser.skipChildren();
+            return true;
+        }
+        return first == null
+                || first == JsonToken.VALUE_NULL
+                || (first == JsonToken.START_ARRAY && parser.nextToken() == JsonToken.END_ARRAY)
+                || (first == JsonToken.START_OBJECT && parser.nextToken() == JsonToken.END_OBJECT);
     }
 
     /** Decodes JSON text that consists of exactly one value. */
@@ -209,7 +223,8 @@ final class BodyArguments {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
             JsonToken first = parser.nextToken();
             if (first != JsonToken.START_ARRAY && first != JsonToken.START_OBJECT) {
-                throw failed("expected an array of " + parameters.length + " values, or an object with " + names);
+                throw failed("expected an array of " + parameters.length + " values, or an object with " + names
+                        + (first == null ? noJson(exampleOfAll()) : ""));
             }
             @Nullable Object[] arguments = first == JsonToken.START_ARRAY ? elements(parser) : members(parser);
             checkEnd(parser);
@@ -264,9 +279,27 @@ final class BodyArguments {
     private static JsonToken first(JsonParser parser, Position position) {
         JsonToken first = parser.nextToken();
         if (first == null) {
-            throw position.failed("expected " + position.typeName() + ", found no JSON");
+            throw position.failed("expected " + position.typeName() + noJson(position.example()));
         }
         return first;
+    }
+
+    /** Describes a body without a value. */
+    private static String noJson(@Nullable String example) {
+        return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
+    }
+
+    /** Returns an example of an object with all arguments; null if there is no example of one of them. */
+    private @Nullable String exampleOfAll() {
+        StringJoiner members = new StringJoiner(",", "{", "}");
+        for (int i = 0; i < parameters.length; i++) {
+            String value = parameters[i].example();
+            if (value == null) {
+                return null;
+            }
+            members.add('"' + names.get(i) + "\":" + value);
+        }
+        return members.toString();
     }
 
     private void checkEnd(JsonParser parser) {

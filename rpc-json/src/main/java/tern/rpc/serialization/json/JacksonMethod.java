@@ -17,6 +17,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** The Jackson-based JSON codec of one method. The method's types are resolved once, not on each call. */
 final class JacksonMethod implements JsonMethod {
 
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
+
     private final MethodDescriptor method;
     private final JsonMapper mapper;
     private final String fullName;
@@ -103,7 +105,21 @@ final class JacksonMethod implements JsonMethod {
     @Override
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
         ObjectEstimate.check(json, offset, length);
-        return body.read(json, offset, length, strict);
+        int mark = byteOrderMark(json, offset, length);
+        return body.read(json, offset + mark, length - mark, strict);
+    }
+
+    /**
+     * Returns the length of the byte order mark at the beginning of a body. Editors and shells of Windows write this
+     * mark, and it is invisible. RFC 8259, 8.1 allows parsers to ignore it.
+     */
+    private static int byteOrderMark(byte[] json, int offset, int length) {
+        return length >= BYTE_ORDER_MARK.length
+                        && json[offset] == BYTE_ORDER_MARK[0]
+                        && json[offset + 1] == BYTE_ORDER_MARK[1]
+                        && json[offset + 2] == BYTE_ORDER_MARK[2]
+                ? BYTE_ORDER_MARK.length
+                : 0;
     }
 
     @Override

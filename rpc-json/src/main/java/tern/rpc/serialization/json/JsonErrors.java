@@ -145,8 +145,13 @@ final class JsonErrors {
     }
 
     private static String example(@Nullable Class<?> type) {
-        String example = type == null ? null : EXAMPLES.get(type);
+        String example = type == null ? null : exampleOf(type);
         return example == null ? "" : " such as " + example;
+    }
+
+    /** Returns an example of a type that is a string in JSON, such as a date; null for other types. */
+    static @Nullable String exampleOf(Class<?> type) {
+        return EXAMPLES.get(type);
     }
 
     /** Describes an abstract type for which neither annotations nor settings name a class to create. */

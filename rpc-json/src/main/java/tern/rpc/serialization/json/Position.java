@@ -40,6 +40,8 @@ final class Position {
         OTHER
     }
 
+    private final JsonMapper mapper;
+    private final JavaType type;
     private final String where;
     private final String typeName;
     private final Kind kind;
@@ -62,7 +64,8 @@ final class Position {
      *     {@code UserService/getUser, parameter 1 (id)}
      */
     Position(JsonMapper mapper, ValueType value, String where) {
-        JavaType type = mapper.constructType(value.generic());
+        this.mapper = mapper;
+        this.type = mapper.constructType(value.generic());
         this.where = where;
         this.typeName = value.generic().getTypeName();
         this.primitive = value.raw().isPrimitive();
@@ -104,6 +107,8 @@ final class Position {
     }
 
     private Position(Position other, ObjectReader reader) {
+        this.mapper = other.mapper;
+        this.type = other.type;
         this.where = other.where;
         this.typeName = other.typeName;
         this.kind = other.kind;
@@ -248,5 +253,11 @@ final class Position {
 
     String typeName() {
         return typeName;
+    }
+
+    /** Returns an example of a value in JSON; null if values of this type cannot be decoded. */
+    @Nullable
+    String example() {
+        return ExampleJson.of(mapper, type);
     }
 }

@@ -4,7 +4,9 @@ import java.io.ByteArrayOutputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.json.JsonMapper;
@@ -17,6 +19,14 @@ final class QueryArguments {
 
     /** The query parameter that selects the format of the answer. It is not an argument. */
     private static final String FORMAT = "format";
+
+    /** The end of a time whose offset has lost its plus sign. */
+    private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
+
+    /** The maximum length of a time. Longer values are not searched, because the search takes quadratic time. */
+    private static final int MAX_TIME_LENGTH = 80;
+
+    private static final String PLUS = "; in a query and a form, + is a space, so write it as %2B";
 
     private final JsonMapper mapper;
     private final ArgumentNames names;
@@ -40,7 +50,8 @@ final class QueryArguments {
             Position parameter = parameters[i];
             List<String> values = query.getOrDefault(names.get(i), List.of());
             if (!values.isEmpty()) {
-                arguments[i] = parse(parameter, named(parameter, values));
+                checkBase64(parameter, values);
+                arguments[i] = withAdvice(values, () -> parse(parameter, named(parameter, values)));
             } else if (parameter.kind() == Position.Kind.OTHER) {
                 arguments[i] = ofProperties(parameter, query);
             } else {
@@ -78,7 +89,41 @@ final class QueryArguments {
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names.all());
-        return properties.isEmpty() ? parameter.missing() : parse(parameter, object(properties));
+        if (properties.isEmpty()) {
+            return parameter.missing();
+        }
+        List<String> values = properties.values().stream().flatMap(List::stream).toList();
+        return withAdvice(values, () -> parse(parameter, object(properties)));
+    }
+
+    /**
+     * Rejects base64 with a space, which was a plus sign in the URL. The decoder would skip the space and return other
+     * bytes.
+     */
+    private static void checkBase64(Position parameter, List<String> values) {
+        if (parameter.typeName().equals("byte[]") && values.stream().anyMatch(value -> value.indexOf(' ') >= 0)) {
+            throw parameter.failed("expected base64, found a space" + PLUS);
+        }
+    }
+
+    private interface Decoding {
+        @Nullable
+        Object value();
+    }
+
+    /** Decodes values. If a time has a space in place of the plus sign of its offset, the failure says why. */
+    private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {
+        try {
+            return decoding.value();
+        } catch (SerializationException e) {
+            throw values.stream().anyMatch(QueryArguments::lostPlus)
+                    ? new SerializationException(e.getMessage() + PLUS)
+                    : e;
+        }
+    }
+
+    private static boolean lostPlus(String value) {
+        return value.length() <= MAX_TIME_LENGTH && LOST_PLUS.matcher(value).find();
     }
 
     private byte[] named(Position parameter, List<String> values) {

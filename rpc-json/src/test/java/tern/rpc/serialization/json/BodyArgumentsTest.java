@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonAnySetter;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -80,6 +81,10 @@ class BodyArgumentsTest {
         String named(Person name);
 
         String open(Open o);
+
+        String place(URI u);
+
+        String chain(Link l);
     }
 
     private static Texts method(String name) {
@@ -97,9 +102,10 @@ class BodyArgumentsTest {
         for (String body : List.of("", "{}", "[]", "null")) {
             assertThat(method("nothing").arguments(body)).isEmpty();
         }
-        for (String body : List.of("[1,2]", "{\"a\":1}")) {
+        for (String body : List.of("[1,2]", "{\"a\":1}", "\"a\"", "7", "true")) {
             assertRefused("nothing", body, "Greetings/nothing: expected no arguments, found some");
         }
+        assertRefused("nothing", "{} {}", "Greetings/nothing: further data after the end of the JSON");
         assertThatThrownBy(() -> method("nothing").arguments("not JSON")).isInstanceOf(SerializationException.class);
     }
 
@@ -283,7 +289,11 @@ class BodyArgumentsTest {
     @Test
     void severalParametersNeedAnArrayOrAnObject() {
         assertRefused("add", "7", "Greetings/add: expected an array of 2 values, or an object with a, b");
-        assertRefused("add", "", "Greetings/add: expected an array of 2 values, or an object with a, b");
+        assertRefused(
+                "add",
+                "",
+                "Greetings/add: expected an array of 2 values, or an object with a, b, found no JSON; an example is"
+                        + " {\"a\":1,\"b\":1}");
     }
 
     @Test
@@ -298,11 +308,53 @@ class BodyArgumentsTest {
 
     @Test
     void anEmptyBodyIsNoValue() {
-        assertRefused("echo", "", "Greetings/echo, parameter 1 (s): expected java.lang.String, found no JSON");
         assertRefused(
-                "pojo", " ", "Greetings/pojo, parameter 1 (p): expected " + Person.class.getName() + ", found no JSON");
+                "echo",
+                "",
+                "Greetings/echo, parameter 1 (s): expected java.lang.String, found no JSON; an example is \"text\"");
+        assertRefused(
+                "pojo",
+                " ",
+                "Greetings/pojo, parameter 1 (p): expected " + Person.class.getName()
+                        + ", found no JSON; an example is {\"name\":\"text\",\"age\":1}");
         assertRefused(
                 "echo", "[]", "Greetings/echo, parameter 1 (s): expected java.lang.String," + " found an empty array");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "twice|1",
+                "color|\"RED\"",
+                "price|1.5",
+                "day|\"2026-01-31\"",
+                "moment|\"2026-01-31T12:30:00Z\"",
+                "bytes|\"AQI=\"",
+                "list|[\"text\"]",
+                "lists|[[\"text\"]]",
+                "array|[1]",
+                "any|\"text\"",
+                "map|{}",
+                "both|{\"p\":{\"name\":\"text\",\"age\":1},\"tags\":[\"text\"]}",
+                "place|\"text\"",
+                "chain|{\"next\":{\"next\":{}}}",
+            })
+    void exampleInAMessageCanBeSent(String method, String example) {
+        assertThatThrownBy(() -> method(method).arguments("")).hasMessageEndingWith("; an example is " + example);
+        assertThat(method(method).arguments(example)).doesNotContainNull();
+    }
+
+    @Test
+    void byteOrderMarkBeforeTheBodyIsIgnored() {
+        assertThat(method("echo").argument("\ufeff\"a\"")).isEqualTo("a");
+        assertThat(method("add").arguments("\ufeff[1,2]")).containsExactly(1L, 2L);
+        assertThat(method("pojo").argument("\ufeff{\"p\":{\"name\":\"Ann\",\"age\":3}}"))
+                .isEqualTo(new Person("Ann", 3));
+        assertThat(method("nothing").arguments("\ufeff")).isEmpty();
+        assertThat(method("pojo").arguments("\ufeff{}", true)).containsExactly(new Person(null, 0));
+        assertThatThrownBy(() -> method("echo").argument("\ufeff\ufeff\"a\""))
+                .isInstanceOf(SerializationException.class);
     }
 
     @ParameterizedTest
@@ -317,7 +369,13 @@ class BodyArgumentsTest {
     void connectHasOneMessageWithoutWrapping() {
         assertThat(method("pojo").arguments("{\"name\":\"Ann\",\"age\":3}", true))
                 .containsExactly(new Person("Ann", 3));
-        assertThat(method("nothing").arguments("{}", true)).isEmpty();
+        for (String body : List.of("{}", "{\"added\":[1]}", "")) {
+            assertThat(method("nothing").arguments(body, true)).isEmpty();
+        }
+        for (String body : List.of("\"a\"", "[1]", "{} {}", "{")) {
+            assertThatThrownBy(() -> method("nothing").arguments(body, true))
+                    .isInstanceOf(SerializationException.class);
+        }
         for (String method : List.of("echo", "pojo", "map")) {
             assertThatThrownBy(() -> method(method).arguments("[{\"a\":1}]", true))
                     .isInstanceOf(SerializationException.class);

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -21,6 +23,8 @@ class QueryArgumentsTest {
     }
 
     record Person(String name, int age, List<String> tags, Color color) {}
+
+    record Span(ZonedDateTime start, String note) {}
 
     interface Search {
         String none();
@@ -44,6 +48,10 @@ class QueryArgumentsTest {
         String filter(Map<String, String> filter);
 
         String any(Object o);
+
+        String from(OffsetDateTime start, byte[] key);
+
+        String within(Span span);
     }
 
     private static Texts method(String name) {
@@ -173,5 +181,24 @@ class QueryArgumentsTest {
 
         assertThat(byNumber.query("n=3&limit=4")).containsExactly(3, 4L);
         assertThatThrownBy(() -> byNumber.arguments("[\"3\",4]")).isInstanceOf(SerializationException.class);
+    }
+
+    /** Query parameters are decoded before the test's method gets them, so a plus sign arrives as a space. */
+    @Test
+    void plusSignThatBecameASpaceIsExplained() {
+        String advice = "; in a query and a form, + is a space, so write it as %2B";
+        assertThatThrownBy(() -> method("from").query("start=2026-01-31T12:30:00 01:00&key=AQI="))
+                .hasMessage("Search/from, parameter 1 (start): expected java.time.OffsetDateTime such as"
+                        + " 2026-01-31T12:30:00+01:00" + advice);
+        assertThatThrownBy(() -> method("within").query("start=2026-01-31T12:30:00 01:00&note=a b"))
+                .hasMessageContaining("at $.start")
+                .hasMessageEndingWith(advice);
+        assertThatThrownBy(() -> method("from").query("start=2026-01-31T12:30:00Z&key=A I="))
+                .hasMessage("Search/from, parameter 2 (key): expected base64, found a space" + advice);
+        assertThatThrownBy(() -> method("within").query("start=soon&note=a 01:00"))
+                .message()
+                .doesNotContain("%2B");
+        assertThat(method("from").query("start=2026-01-31T12:30:00+01:00&key=A+I="))
+                .isNotNull();
     }
 }

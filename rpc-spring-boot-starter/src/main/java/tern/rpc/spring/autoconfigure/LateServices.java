@@ -49,7 +49,8 @@ final class LateServices {
                 : "Put @RpcService on the @Bean method, or let the method return the class.";
     }
 
-    private static @Nullable Method factoryMethod(ConfigurableListableBeanFactory beans, String name) {
+    /** Returns the bean's {@code @Bean} method; null if there is none. */
+    static @Nullable Method factoryMethod(ConfigurableListableBeanFactory beans, String name) {
         return beans.containsBeanDefinition(name)
                         && beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition
                 ? definition.getResolvedFactoryMethod()

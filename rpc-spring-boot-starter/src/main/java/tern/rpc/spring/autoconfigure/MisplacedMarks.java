@@ -1,40 +1,62 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import tern.rpc.RpcMethod;
+import tern.rpc.WireName;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds {@link RpcMethod} annotations on methods of classes. The annotation takes effect only on methods of interfaces,
- * because callers have only the interface.
+ * Finds {@link RpcMethod} and {@link WireName} annotations on the classes of services and their methods. These
+ * annotations take effect only on interfaces and their methods, because callers have only the interface.
  */
 final class MisplacedMarks {
+
+    private static final List<Class<? extends Annotation>> OF_METHODS = List.of(RpcMethod.class, WireName.class);
 
     private MisplacedMarks() {}
 
     /**
-     * Checks the methods of a class and its superclasses. A method passes if the method of the interface has an equal
-     * annotation.
+     * Checks a class and its superclasses with their methods. A class or method passes if the interface or its method
+     * has an equal annotation.
      *
      * @param type the class of the bean, not of its proxy
      * @throws RpcStartException if the annotation has no effect; the message names the method of the interface
      */
     static void check(String bean, Class<?> type, Set<Class<?>> services) {
         for (Class<?> owner = type; owner != null && owner != Object.class; owner = owner.getSuperclass()) {
+            checkName(bean, owner, services);
             for (Method method : owner.getDeclaredMethods()) {
-                RpcMethod mark = method.getAnnotation(RpcMethod.class);
-                // Skips a method for which the compiler has generated a bridge method. The bridge method has the same
-                // annotations, and its signature is the signature in the generic interface.
-                if (mark != null && !isBridged(method)) {
-                    check(bean, method, mark, declaration(method, services));
+                for (Class<? extends Annotation> annotation : OF_METHODS) {
+                    Annotation mark = method.getAnnotation(annotation);
+                    // Skips a method for which the compiler has generated a bridge method. The bridge method has the
+                    // same annotations, and its signature is the signature in the generic interface.
+                    if (mark != null && !isBridged(method)) {
+                        check(bean, method, mark, declaration(method, services));
+                    }
                 }
             }
         }
+    }
+
+    private static void checkName(String bean, Class<?> owner, Set<Class<?>> services) {
+        WireName name = owner.getAnnotation(WireName.class);
+        if (name == null
+                || services.isEmpty()
+                || services.stream().anyMatch(service -> name.equals(service.getAnnotation(WireName.class)))) {
+            return;
+        }
+        throw new RpcStartException(
+                "@WireName is on the class " + owner.getName() + " of bean '" + bean + "', where it has no effect",
+                "Move the annotation to the interface, "
+                        + services.stream().map(Class::getName).collect(Collectors.joining(" or ")) + ".",
+                null);
     }
 
     private static boolean isBridged(Method method) {
@@ -53,13 +75,13 @@ final class MisplacedMarks {
                 .orElse(null);
     }
 
-    private static void check(String bean, Method method, RpcMethod mark, @Nullable Method declaration) {
-        if (declaration != null && mark.equals(declaration.getAnnotation(RpcMethod.class))) {
+    private static void check(String bean, Method method, Annotation mark, @Nullable Method declaration) {
+        if (declaration != null && mark.equals(declaration.getAnnotation(mark.annotationType()))) {
             return;
         }
         String place = method.getDeclaringClass().getName() + "." + described(method);
-        String found =
-                "@RpcMethod is on the method " + place + " of the class of bean '" + bean + "', where it has no effect";
+        String found = "@" + mark.annotationType().getSimpleName() + " is on the method " + place
+                + " of the class of bean '" + bean + "', where it has no effect";
         if (declaration == null) {
             throw new RpcStartException(
                     found + "; no service interface of the bean has this method",

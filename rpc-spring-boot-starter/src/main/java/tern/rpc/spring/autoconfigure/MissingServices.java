@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Executable;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -26,9 +27,9 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Warns if server properties are set but the application has no service, and if there are services but no server. Logs
- * one line if the application has neither services nor references. Spring may have failed to find them. Without these
- * messages, the application would then exit without a message.
+ * Warns if server properties are set but the application has no service, if there are services but no server, and if a
+ * lazy bean hides a service. Logs one line if the application has neither services nor references. Spring may have
+ * failed to find them. Without these messages, the application would then exit without a message.
  */
 final class MissingServices implements SmartInitializingSingleton {
 
@@ -60,7 +61,14 @@ final class MissingServices implements SmartInitializingSingleton {
                 name,
                 LateServices.reason(beans, name),
                 LateServices.action(beans, name)));
-        if (!late.isEmpty() || servesSomething()) {
+        Map<String, Class<?>> hidden = HiddenServices.in(beans);
+        hidden.forEach((name, type) -> LOG.warn(
+                "Bean '{}' will be a {}, which is an @RpcService, but it is not exported, because {}. {}",
+                name,
+                type.getName(),
+                LateServices.reason(beans, name),
+                LateServices.action(beans, name)));
+        if (!late.isEmpty() || !hidden.isEmpty() || servesSomething()) {
             return;
         }
         ConfigurationProperty property = serverProperty().orElse(null);

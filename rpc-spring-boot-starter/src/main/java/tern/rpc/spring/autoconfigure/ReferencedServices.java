@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
@@ -16,8 +17,8 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Finds the services that a bean refers to, without creating the bean. A type variable of a superclass is resolved with
- * the class of the bean. An {@code Optional} or a provider of a service counts as the service.
+ * Finds the references of a bean, without creating the bean. A type variable of a superclass is resolved with the class
+ * of the bean. An {@code Optional} or a provider of a service counts as the service.
  */
 final class ReferencedServices {
 
@@ -28,8 +29,15 @@ final class ReferencedServices {
             "org.springframework.beans.factory.ObjectProvider",
             "jakarta.inject.Provider");
 
+    /**
+     * An injection point of a bean.
+     *
+     * @param service the service's interface
+     */
+    record Reference(Class<?> service, RpcReference annotation) {}
+
     private final Class<?> bean;
-    private final Set<Class<?>> services = new LinkedHashSet<>();
+    private final Set<Reference> references = new LinkedHashSet<>();
 
     private ReferencedServices(Class<?> bean) {
         this.bean = bean;
@@ -41,9 +49,20 @@ final class ReferencedServices {
      * @param factory the {@code @Bean} method of the bean; null if there is none
      */
     static Set<Class<?>> of(Class<?> bean, @Nullable Method factory) {
+        return references(bean, factory).stream()
+                .map(Reference::service)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /**
+     * Returns the references of a bean. Omits types that {@link RpcReferences} rejects.
+     *
+     * @param factory the {@code @Bean} method of the bean; null if there is none
+     */
+    static Set<Reference> references(Class<?> bean, @Nullable Method factory) {
         ReferencedServices found = new ReferencedServices(bean);
         ReflectionUtils.doWithFields(
-                bean, field -> found.add(ResolvableType.forField(field, bean)), ReferencedServices::isReference);
+                bean, field -> found.add(ResolvableType.forField(field, bean), field), ReferencedServices::isReference);
         ReflectionUtils.doWithMethods(bean, found::addParameters);
         for (Constructor<?> constructor : bean.getDeclaredConstructors()) {
             found.addParameters(constructor);
@@ -51,7 +70,7 @@ final class ReferencedServices {
         if (factory != null) {
             found.addParameters(factory);
         }
-        return found.services;
+        return found.references;
     }
 
     /** Returns the service interface of an injection point's type. Returns null if it names no single service. */
@@ -72,18 +91,22 @@ final class ReferencedServices {
     private void addParameters(Executable called) {
         boolean all = called instanceof Method method && method.getReturnType() == void.class && isReference(method);
         for (int i = 0; i < called.getParameterCount(); i++) {
-            if (all || isReference(called.getParameters()[i])) {
+            AnnotatedElement annotated = all ? called : called.getParameters()[i];
+            if (isReference(annotated)) {
                 MethodParameter parameter = MethodParameter.forExecutable(called, i);
                 boolean isOfBean = called.getDeclaringClass().isAssignableFrom(bean);
-                add(ResolvableType.forMethodParameter(isOfBean ? parameter.withContainingClass(bean) : parameter));
+                add(
+                        ResolvableType.forMethodParameter(isOfBean ? parameter.withContainingClass(bean) : parameter),
+                        annotated);
             }
         }
     }
 
-    private void add(ResolvableType type) {
-        Class<?> service = service(type);
-        if (service != null) {
-            services.add(service);
+    private void add(ResolvableType type, AnnotatedElement annotated) {
+        RpcReference annotation = AnnotatedElementUtils.findMergedAnnotation(annotated, RpcReference.class);
+        Class<?> service = annotation == null ? null : service(type);
+        if (annotation != null && service != null) {
+            references.add(new Reference(service, annotation));
         }
     }
 

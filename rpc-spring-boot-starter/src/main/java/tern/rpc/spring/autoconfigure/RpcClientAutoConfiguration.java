@@ -46,6 +46,11 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
+    static RecordReferences rpcRecordReferences() {
+        return new RecordReferences();
+    }
+
+    @Bean
     RpcReferences rpcReferences(
             RpcClientProperties properties,
             ClientSettings settings,

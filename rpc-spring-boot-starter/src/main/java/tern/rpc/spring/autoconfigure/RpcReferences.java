@@ -419,19 +419,43 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
+     * Records a reference of a bean that is created later. If the reference has a mistake, it is reported when the bean
+     * is created.
+     */
+    private synchronized void expect(ReferencedServices.Reference awaited) {
+        Class<?> type = awaited.service();
+        RpcReference annotation = awaited.annotation();
+        String where = "a reference to " + type.getName();
+        try {
+            UnaryOperator<String> placeholders = placeholders(annotation, where);
+            Map.Entry<String, RpcClientProperties.Service> configured =
+                    settings.configured(ClientSettings.nameOf(type, annotation, placeholders));
+            names.add(configured.getKey());
+            called.add(settings.key(type, annotation, placeholders));
+            checkMethods(type, ClientSettings.PREFIX + configured.getKey(), configured.getValue());
+            byName.computeIfAbsent(configured.getKey(), key -> new LinkedHashSet<>())
+                    .add(settings.reference(type, annotation, placeholders, where));
+        } catch (RuntimeException e) {
+            LOG.debug("Settings of {} are checked when its bean is created", where, e);
+        }
+    }
+
+    /**
      * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or another
-     * group. Logs no warning if the application initializes beans lazily, because no references exist yet.
+     * group. References of beans that are created later count, too.
      */
     @Override
-    public synchronized void afterSingletonsInstantiated() {
+    public void afterSingletonsInstantiated() {
         // Throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
+        check(AwaitedReferences.in((ConfigurableListableBeanFactory) beans));
+    }
+
+    private synchronized void check(Set<ReferencedServices.Reference> awaited) {
+        awaited.forEach(this::expect);
         allAreKnown = true;
         checkMissingMethods();
-        if (initializesLazily) {
-            return;
-        }
-        if (!proxies.isEmpty()) {
+        if (!proxies.isEmpty() && !initializesLazily) {
             LOG.info(
                     "{}: {}",
                     StartLine.count(proxies.size(), "reference"),

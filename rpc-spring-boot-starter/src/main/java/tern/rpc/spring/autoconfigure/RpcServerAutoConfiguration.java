@@ -4,6 +4,7 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
@@ -11,6 +12,8 @@ import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -107,14 +110,7 @@ public final class RpcServerAutoConfiguration {
                     + " rpc.server.address=localhost; elsewhere, set rpc.server.token or rpc.server.allowed-hosts"
                     + " (docs/security.md, Pages in browsers)");
         }
-        if (!settings.identifiesCallers(authorized) && WebSecurity.isIn(beans)) {
-            int port = settings.transport().port();
-            LOG.warn(
-                    "Spring Security protects only the web port. Calls on {} do not pass its filter chain, and this"
-                            + " server does not authenticate callers. Set rpc.server.token, declare an RpcAuthorizer"
-                            + " such as AuthenticationAuthorizer, or set rpc.server.ssl.client-auth=need",
-                    port == 0 ? "the RPC port" : "the RPC port " + port);
-        }
+        compareWithWeb(settings, authorized, beans);
         try {
             return server.build();
         } catch (IllegalArgumentException e) {
@@ -122,6 +118,26 @@ public final class RpcServerAutoConfiguration {
                     "An exported service cannot be served: " + e.getMessage(),
                     "Change the interface or the class as the description says.",
                     e);
+        }
+    }
+
+    /** Logs where the web server is protected, but the RPC server is not. */
+    private static void compareWithWeb(
+            ServerSettings settings, boolean authorized, ConfigurableListableBeanFactory beans) {
+        int port = settings.transport().port();
+        String place = port == 0 ? "the RPC port" : "the RPC port " + port;
+        if (!settings.identifiesCallers(authorized) && WebSecurity.isIn(beans)) {
+            LOG.warn(
+                    "Spring Security protects only the web port. Calls on {} do not pass its filter chain, and this"
+                            + " server does not authenticate callers. Set rpc.server.token, declare an RpcAuthorizer"
+                            + " such as AuthenticationAuthorizer, or set rpc.server.ssl.client-auth=need",
+                    place);
+        }
+        if (settings.transport().tls() == null && WebSecurity.hasTls(beans.getBean(Environment.class))) {
+            LOG.info(
+                    "The properties below server.ssl protect only the web port. Calls on {} are in clear text; for TLS,"
+                            + " set rpc.server.ssl.bundle",
+                    place);
         }
     }
 
@@ -176,6 +192,21 @@ public final class RpcServerAutoConfiguration {
                 names + settings.security() + " over " + loops.kind() + ", " + settings.threads() + " " + threads;
         return new RpcServerLifecycle(
                 server, settings, builtIns.orderedStream().toList(), description, references, context);
+    }
+
+    /** Names settings of a web server if the application can have no web server. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnNotWebApplication
+    @ConditionalOnMissingClass({
+        "org.springframework.web.servlet.DispatcherServlet",
+        "org.springframework.web.reactive.DispatcherHandler"
+    })
+    static class NoWebServerConfiguration {
+
+        @Bean
+        SmartInitializingSingleton rpcUnusedWebServerSettings(Environment environment) {
+            return () -> UnusedSettings.tell(UnusedSettings.ofWebServer(environment));
+        }
     }
 
     /** Makes the authenticated caller available to service methods, in applications that use Spring Security. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,13 @@ final class UnusedSettings {
     private static final String FILE = "file:";
     private static final String ONLY_ZOOKEEPER = "only a registry in ZooKeeper uses it";
     private static final String CONSOLE = "tern.rpc.console.RpcConsoleAutoConfiguration";
+
+    /** The properties of a web server that have a counterpart for RPC, each with this counterpart. */
+    private static final Map<String, String> WEB_SERVER = new TreeMap<>(Map.of(
+            "server.port", "the port of the RPC server is rpc.server.port",
+            "server.address", "the address of the RPC server is rpc.server.address",
+            "server.servlet.context-path", "paths of RPC calls have no prefix"));
+
     private static final String NEEDS_SERVER_REGISTRY = "needs rpc.server.registry";
 
     private final Environment environment;
@@ -71,6 +79,21 @@ final class UnusedSettings {
         UnusedSettings unused = new UnusedSettings(environment, client);
         unused.addReferences(references);
         return List.copyOf(unused.found);
+    }
+
+    /**
+     * Returns the properties of a web server, each with the reason why it has no effect. The application must have no
+     * web server. Tests of Spring Boot set the port to 0 themselves.
+     */
+    static List<String> ofWebServer(Environment environment) {
+        List<String> found = new ArrayList<>();
+        WEB_SERVER.forEach((property, instead) -> {
+            String value = environment.getProperty(property);
+            if (value != null && !value.equals("0")) {
+                found.add(property + " (the application has no web server; " + instead + ")");
+            }
+        });
+        return found;
     }
 
     static void tell(List<String> unused) {
@@ -150,6 +173,12 @@ final class UnusedSettings {
             addRegistry("no registry is used", prefix, service);
         } else if (registry && references.stream().allMatch(UnusedSettings::isFile)) {
             addRegistry(ONLY_ZOOKEEPER, prefix, service);
+        }
+        if (references.stream().allMatch(reference -> reference.protocol().equals("http"))) {
+            addIf(
+                    service.connections() != null && service.connections() > 0,
+                    "with http, each call that runs has a connection",
+                    prefix + "connections");
         }
         if (references.stream().allMatch(ReferenceSettings::isLocal)) {
             String reason = "calls to local use no connection";

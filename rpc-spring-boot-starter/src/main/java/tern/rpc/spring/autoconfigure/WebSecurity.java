@@ -3,15 +3,23 @@ package tern.rpc.spring.autoconfigure;
 import java.util.List;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
-/** Finds the filter chains of Spring Security. The filter chains protect the web server, but not the RPC server. */
+/**
+ * Finds protection of the web server, such as the filter chains of Spring Security. This protection does not apply to
+ * the RPC server.
+ */
 final class WebSecurity {
 
     /** The types of filter chains in servlet applications and in reactive applications. */
     private static final List<String> CHAINS = List.of(
             "org.springframework.security.web.SecurityFilterChain",
             "org.springframework.security.web.server.SecurityWebFilterChain");
+
+    /** The properties of the web server that name its certificate. */
+    private static final List<String> CERTIFICATES =
+            List.of("server.ssl.bundle", "server.ssl.key-store", "server.ssl.certificate");
 
     private WebSecurity() {}
 
@@ -23,5 +31,11 @@ final class WebSecurity {
                 .map(chain -> ClassUtils.resolveClassName(chain, loader))
                 .anyMatch(chain ->
                         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, chain, true, false).length > 0);
+    }
+
+    /** Returns whether properties switch on TLS for the web server. */
+    static boolean hasTls(Environment environment) {
+        return environment.getProperty("server.ssl.enabled", Boolean.class, true)
+                && CERTIFICATES.stream().anyMatch(environment::containsProperty);
     }
 }

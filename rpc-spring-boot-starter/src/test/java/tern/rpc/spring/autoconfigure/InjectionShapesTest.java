@@ -67,6 +67,17 @@ class InjectionShapesTest {
     }
 
     @Test
+    void recordGetsItsReferencesInItsConstructor() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, VisitorRecord.class).run(here -> {
+                    VisitorRecord visitor = here.getBean(VisitorRecord.class);
+
+                    assertThat(visitor.greetings().greet("a")).isEqualTo("Hello a");
+                    assertThat(visitor.optional().orElseThrow().greet("b")).isEqualTo("Hello b");
+                }));
+    }
+
+    @Test
     void severalReferencesAtOnceAreRefused() {
         Messages.assertSays("injection: list", failure(ManyUser.class));
         Messages.assertSays("injection: map", failure(MapUser.class));
@@ -360,6 +371,10 @@ class InjectionShapesTest {
     }
 
     static class Named extends OfAnyService<GreetingService> {}
+
+    record VisitorRecord(
+            @RpcReference GreetingService greetings,
+            @RpcReference Optional<GreetingService> optional) {}
 
     static class ManyUser {
         @RpcReference

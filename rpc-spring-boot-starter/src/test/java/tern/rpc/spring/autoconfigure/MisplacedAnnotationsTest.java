@@ -30,6 +30,7 @@ import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.env.Environment;
 import tern.rpc.RpcMethod;
+import tern.rpc.WireName;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
@@ -73,6 +74,26 @@ class MisplacedAnnotationsTest {
         assertThat(failureOf(Extended.class))
                 .hasMessageContaining(Extended.class.getName() + ".more()")
                 .hasMessageContaining("no service interface of the bean has this method");
+    }
+
+    @Test
+    void wireNameOnTheClassOfAServiceStopsTheStart() {
+        RpcStartException ofClass = failureOf(NamedClass.class);
+        assertThat(ofClass)
+                .hasMessageStartingWith("@WireName is on the class " + NamedClass.class.getName() + " of bean '")
+                .hasMessageEndingWith("', where it has no effect");
+        assertThat(ofClass.action())
+                .isEqualTo("Move the annotation to the interface, " + GreetingService.class.getName() + ".");
+
+        RpcStartException ofMethod = failureOf(NamedMethod.class);
+        assertThat(ofMethod)
+                .hasMessageStartingWith("@WireName is on the method " + NamedMethod.class.getName() + ".greet(String)");
+        assertThat(ofMethod.action()).contains(GreetingService.class.getName() + ".greet(String)");
+    }
+
+    @Test
+    void wireNameThatRepeatsTheOneOfTheInterfaceDoesNoHarm() {
+        provider(NamedTwice.class).run(there -> assertThat(there).hasNotFailed());
     }
 
     @Test
@@ -296,6 +317,38 @@ class MisplacedAnnotationsTest {
     static class Marked implements GreetingService {
         @Override
         @RpcMethod(idempotent = true)
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    @WireName("greet.Greeter")
+    static class NamedClass implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @RpcService
+    static class NamedMethod implements GreetingService {
+        @Override
+        @WireName("SayHello")
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @WireName("greet.Greeter")
+    interface NamedService {
+        String greet(String name);
+    }
+
+    @RpcService
+    @WireName("greet.Greeter")
+    static class NamedTwice implements NamedService {
+        @Override
         public String greet(String name) {
             return name;
         }

@@ -5,11 +5,13 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import java.nio.file.Path;
 import java.util.concurrent.Flow;
+import net.bytebuddy.ByteBuddy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.RpcMethod;
@@ -20,6 +22,17 @@ import tern.rpc.spring.RpcReference;
 class UnusedSettingsTest {
 
     private static final String WARNING = "Settings without effect: ";
+    private static final FilteredClassLoader WITHOUT_WEB =
+            new FilteredClassLoader("org.springframework.web.servlet", "org.springframework.web.reactive");
+
+    /** A class loader that finds Spring MVC. */
+    private static final ClassLoader WITH_WEB = new ByteBuddy()
+            .subclass(Object.class)
+            .name("org.springframework.web.servlet.DispatcherServlet")
+            .make()
+            .load(UnusedSettingsTest.class.getClassLoader())
+            .getLoaded()
+            .getClassLoader();
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -56,6 +69,35 @@ class UnusedSettingsTest {
 
         String name = property.substring(0, property.indexOf('='));
         assertThat(output).contains(WARNING).contains(name + " (" + reason + ")");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            server.port=8081                      | server.port (the application has no web server; the port of the RPC server is rpc.server.port)
+            server.address=localhost              | server.address (the application has no web server; the address of the RPC server is rpc.server.address)
+            server.servlet.context-path=/api      | server.servlet.context-path (the application has no web server; paths of RPC calls have no prefix)
+            """)
+    void settingOfAWebServerIsNamedIfThereIsNone(String property, String message, CapturedOutput output) {
+        provider(Greeter.class)
+                .withClassLoader(WITHOUT_WEB)
+                .withPropertyValues(property)
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).contains(WARNING + message);
+    }
+
+    @Test
+    void settingsOfAWebServerAreNotNamedIfThereMayBeOneOrATestSetsThem(CapturedOutput output) {
+        provider(Greeter.class)
+                .withClassLoader(WITH_WEB)
+                .withPropertyValues("server.port=8081")
+                .run(there -> assertThat(there).hasNotFailed());
+        provider(Greeter.class)
+                .withClassLoader(WITHOUT_WEB)
+                .withPropertyValues("server.port=0")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain("no web server");
     }
 
     @Test
@@ -148,6 +190,7 @@ class UnusedSettingsTest {
             rpc.client.services.orders.level=interface     | file:///none.json | only a registry in ZooKeeper uses it
             rpc.client.services.orders.provided-by=shop    | file:///none.json | only a registry in ZooKeeper uses it
             rpc.client.services.orders.connections=3       | local             | calls to local use no connection
+            rpc.client.services.orders.connections=3       | http://127.0.0.1:1 | with http, each call that runs has a connection
             rpc.client.services.orders.check=true          | local             | calls to local use no connection
             rpc.client.services.orders.load-balancing=p2c  | local             | calls to local use no connection
             rpc.client.check-timeout=1s                    | 127.0.0.1:1       | no reference has check

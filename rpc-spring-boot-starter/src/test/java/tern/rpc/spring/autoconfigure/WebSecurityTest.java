@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -62,6 +66,29 @@ class WebSecurityTest {
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain(WARNING);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "server.ssl.bundle=web, true",
+        "server.ssl.key-store=keys.p12, true",
+        "server.ssl.certificate=server.crt, true",
+        "'server.ssl.bundle=web,server.ssl.enabled=false', false",
+        "server.ssl.protocol=TLS, false",
+    })
+    void tlsOfTheWebPortDoesNotProtectCallsWhichIsSaid(String properties, boolean isSaid, CapturedOutput output) {
+        Logger log = (Logger) LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
+        log.setLevel(Level.INFO); // The configuration of these tests logs only warnings.
+        try {
+            provider(Greeter.class)
+                    .withPropertyValues(properties.split(","))
+                    .run(there -> assertThat(there).hasNotFailed());
+        } finally {
+            log.setLevel(null);
+        }
+
+        String text = "The properties below server.ssl protect only the web port. Calls on the RPC port are in clear";
+        assertThat(output.getOut().contains(text)).isEqualTo(isSaid);
     }
 
     @Configuration(proxyBeanMethods = false)

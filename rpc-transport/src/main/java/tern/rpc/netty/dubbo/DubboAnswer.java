@@ -36,7 +36,13 @@ final class DubboAnswer implements Answer {
         int serialization = DubboHeader.serialization(flags);
         if (serialization != DubboHeader.HESSIAN2) {
             body.release();
-            throw unreadable(call, "it is in serialization " + serialization + ", not in hessian2", null);
+            String reason = "it is in serialization " + serialization + ", not in hessian2";
+            if (status == DubboStatus.OK) {
+                throw unreadable(call, reason, null);
+            }
+            // Dubbo's providers write the text of an error in their own serialization if they have not decoded the
+            // request. The status is still used, because it may state that the method did not run.
+            throw DubboStatus.toException(status, "its text cannot be read: " + reason, call, endpoint);
         }
         try {
             Coder coder = protocol.coders().take();

@@ -32,6 +32,12 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** The text of the event with which a server asks for no further calls (docs/wire-protocol.md 1.6). */
+    private static final byte READ_ONLY = 'R';
+
+    /** The maximum size of an event whose text is searched. Dubbo's events have at most 15 bytes. */
+    private static final int MAX_EVENT_BYTES = 64;
+
     private final DubboProtocol protocol;
     private final Connection connection;
 
@@ -137,15 +143,32 @@ final class DubboClientHandler extends DubboFrameDecoder {
             }
             return; // the answer to a heartbeat proves that the server is alive and needs no further processing
         }
-        int length = body.readableBytes();
-        int start = body.readerIndex();
-        if (length == 2 && body.getByte(start) == 1) {
-            if (body.getByte(start + 1) == 'R') {
-                connection.drain();
-            } // the event "W" (the server accepts calls again) is ignored, because a replacement is already open
-        } else if (DubboHeader.isTwoWay(flags)) {
+        if (isReadOnly(flags, body)) {
+            connection.drain();
+        } else if (DubboHeader.isTwoWay(flags) && !isText(body)) {
             answer(id);
         }
+    }
+
+    /**
+     * Returns whether the server asks for no further calls. The event "W", with which a server accepts calls again, is
+     * ignored, because a replacement for the connection is already open. Dubbo's providers write events in their own
+     * preferred serialization, for example fastjson2. A one-way event in another serialization than hessian2 is
+     * therefore recognized by its only letter.
+     */
+    private static boolean isReadOnly(int flags, ByteBuf body) {
+        if (isText(body)) {
+            return body.getByte(body.readerIndex() + 1) == READ_ONLY;
+        }
+        return DubboHeader.serialization(flags) != DubboHeader.HESSIAN2
+                && !DubboHeader.isTwoWay(flags)
+                && body.readableBytes() <= MAX_EVENT_BYTES
+                && body.indexOf(body.readerIndex(), body.writerIndex(), READ_ONLY) >= 0;
+    }
+
+    /** Returns whether the event is a text of one character in hessian2, which a heartbeat is not. */
+    private static boolean isText(ByteBuf body) {
+        return body.readableBytes() == 2 && body.getByte(body.readerIndex()) == 1;
     }
 
     @Override

@@ -78,7 +78,7 @@ interface BodyReader {
      */
     boolean isEmptyAtEnd();
 
-    /** Returns the number of received bytes that have not been returned as messages yet. */
+    /** Returns the memory that the received bytes occupy that have not been returned as messages yet. */
     int held();
 
     /**

@@ -62,7 +62,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext added) {
         context = added;
-        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+        added.pipeline().addBefore(added.name(), null, new JoinedWrites(bytes -> {}, connection.unread()::add));
     }
 
     ChannelHandlerContext context() {

@@ -27,6 +27,8 @@ final class Http2Exchange extends HttpExchange {
      */
     private int headBytes;
 
+    private boolean over; // true after the stream has ended; accessed only by the event loop
+
     /** The number of received bytes that still occupy the flow-control window. Accessed only by the event loop. */
     private int held;
 
@@ -90,13 +92,22 @@ final class Http2Exchange extends HttpExchange {
         if (held > 0) {
             consumed(held);
         }
-        if (headBytes > 0) {
-            connection().memory().headGone(headBytes);
-            headBytes = 0;
-        }
+        over = true;
+        releaseHead();
         Call open = call();
         if (open != null) {
             open.closed();
+        }
+    }
+
+    /**
+     * Stops counting the request headers, unless the stream is open or a part of the answer waits in the codec. Such a
+     * part keeps the headers in memory even if the stream has been reset.
+     */
+    private void releaseHead() {
+        if (headBytes > 0 && over && !isInCodec()) {
+            connection().memory().headGone(headBytes);
+            headBytes = 0;
         }
     }
 
@@ -153,14 +164,21 @@ final class Http2Exchange extends HttpExchange {
             return;
         }
         entersCodec();
+        writeByCodec(OversizedHeaders.fitted(part, this, handler.headerListBytes()), bytes);
+    }
+
+    /** @param bytes the number of bytes that are counted for the part until the socket has accepted it */
+    private void writeByCodec(HttpWrite part, int bytes) {
         ChannelHandlerContext context = handler.context();
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;
         Http2Headers head = part.head();
+        byte[] message = part.body();
         Http2Headers trailers = part.trailers();
         if (head != null) {
             boolean alone = message == null && trailers == null;
             last = encoder.writeHeaders(context, stream.id(), head, 0, part.isEnd() && alone, context.newPromise());
+            handler.headersWritten(last);
         }
         if (message != null) {
             ChannelPromise promise = context.newPromise();
@@ -173,7 +191,11 @@ final class Http2Exchange extends HttpExchange {
                     promise);
         }
         if (trailers != null) {
+            boolean alone = last == null;
             last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
+            if (alone) {
+                handler.headersWritten(last);
+            }
         }
         if (last == null) {
             gone(bytes);
@@ -232,5 +254,6 @@ final class Http2Exchange extends HttpExchange {
     private void gone(int counted) {
         handler.answers().written(counted);
         leftCodec(counted);
+        releaseHead();
     }
 }

@@ -37,6 +37,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final int MAX_FIELDS = 128;
 
+    /**
+     * The memory that the headers of an answer occupy while they wait for the socket: their bytes and promise, and the
+     * objects of the exchange.
+     */
+    private static final int WAITING_HEADERS_BYTES = 1 << 10;
+
     private final ServerConnection connection;
     private final HttpRequests requests;
     private final Http2Connection.PropertyKey exchangeKey;
@@ -45,10 +51,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final TypedFrameReader frames;
     private final StreamErrors errors;
     private final StreamHistory history = new StreamHistory();
-    private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
+    private final JoinedWrites joined;
     private final AnswerAccount answers;
     private final PlainAnswers plain;
     private final EarlyAnswers early;
+    private long headerListBytes = Long.MAX_VALUE; // the maximum size of headers that the client accepts
     // the exchanges with messages that the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
@@ -74,6 +81,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.frames = frames;
         this.connection = connection;
         this.requests = requests;
+        this.joined = new JoinedWrites(this::plainTaken, connection.unread()::add);
         this.answers = new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.early = new EarlyAnswers(connection(), stream -> resetByUs(stream, Http2Error.NO_ERROR), NanoClock.SYSTEM);
@@ -243,6 +251,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         plain.flushed();
     }
 
+    /** Returns the maximum size of headers that the client accepts. Netty's codec ignores this setting on a server. */
+    long headerListBytes() {
+        return headerListBytes;
+    }
+
     /** Returns the account of the answers that the client has not read. */
     AnswerAccount answers() {
         return answers;
@@ -257,6 +270,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
         return drain == null && plain.write(stream, connection().connectionStream(), contentType, message, counted);
+    }
+
+    /**
+     * Called when the codec has written the headers of an answer. Counts them until the socket has accepted them,
+     * because they wait for the socket even if their stream is reset. A client could otherwise fill the memory with
+     * small answers, and reset their streams to open further ones.
+     */
+    void headersWritten(ChannelFuture taken) {
+        if (!taken.isDone()) {
+            plain.codecWrites(WAITING_HEADERS_BYTES);
+            taken.addListener(done -> plain.taken(WAITING_HEADERS_BYTES));
+        }
     }
 
     private void plainTaken(int bytes) {
@@ -454,6 +479,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             super.onSettingsRead(read, settings);
+            Long most = settings.maxHeaderListSize();
+            if (most != null) {
+                headerListBytes = most;
+            }
             connection.unread().inSteps(encoder().flowController().initialWindowSize() / 2);
         }
 

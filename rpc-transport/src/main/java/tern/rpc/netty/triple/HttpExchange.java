@@ -265,6 +265,11 @@ abstract class HttpExchange {
         change(PART);
     }
 
+    /** Returns whether a part of the answer is queued in the codec. Must run on the event loop. */
+    final boolean isInCodec() {
+        return unsent >>> PART_BITS > 0;
+    }
+
     /**
      * Called when a part of the answer that was queued in the codec has been accepted by the socket or dropped. Must
      * run on the event loop.

@@ -31,7 +31,11 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private static final int FEW = 4;
 
+    /** The memory that a joined buffer occupies in addition to its capacity: its objects in the channel. */
+    private static final int OBJECT_BYTES = 256;
+
     private final IntConsumer taken;
+    private final IntConsumer spareChanged;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
@@ -39,6 +43,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     // the promises that complete when the joined buffer has been written
     private @Nullable List<ChannelPromise> promises;
+
+    private int spareBytes; // the memory of the buffers that wait for the socket, in addition to their bytes
+    private int toldSpareBytes; // the value of spareBytes that was last reported
 
     JoinedWrites() {
         this(bytes -> {});
@@ -49,7 +56,18 @@ final class JoinedWrites extends ChannelDuplexHandler {
      *     them
      */
     JoinedWrites(IntConsumer taken) {
+        this(taken, bytes -> {});
+    }
+
+    /**
+     * @param taken receives the number of bytes reported to {@link #counted} once the socket has accepted or dropped
+     *     them
+     * @param spareChanged receives changes of the memory of the buffers that wait for the socket, in addition to the
+     *     bytes in them. A buffer may contain only a small answer
+     */
+    JoinedWrites(IntConsumer taken, IntConsumer spareChanged) {
         this.taken = taken;
+        this.spareChanged = spareChanged;
     }
 
     @Override
@@ -121,6 +139,22 @@ final class JoinedWrites extends ChannelDuplexHandler {
         }
         writeJoined(own);
         own.flush();
+        if (spareBytes > toldSpareBytes) {
+            tellSpare();
+        }
+    }
+
+    private void tellSpare() {
+        int change = spareBytes - toldSpareBytes;
+        toldSpareBytes = spareBytes; // the field is set first, because the next line may close the connection
+        spareChanged.accept(change);
+    }
+
+    private void spare(int change) {
+        spareBytes += change;
+        if (spareBytes < toldSpareBytes) {
+            tellSpare();
+        }
     }
 
     private void writeJoined(ChannelHandlerContext own) {
@@ -131,16 +165,17 @@ final class JoinedWrites extends ChannelDuplexHandler {
         joined = null;
         int counted = countedBytes;
         countedBytes = 0;
+        int spare = full.capacity() - full.readableBytes() + OBJECT_BYTES;
+        spare(spare);
         ChannelFuture written = own.write(full);
         List<ChannelPromise> told = promises == null ? List.of() : promises;
-        if (counted > 0 || !told.isEmpty()) {
-            // the next flush will probably have a similar number of promises, so the new list gets this capacity
-            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
-            written.addListener((ChannelFutureListener) done -> {
-                complete(told, done);
-                taken.accept(counted);
-            });
-        }
+        // the next flush will probably have a similar number of promises, so the new list gets this capacity
+        promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
+        written.addListener((ChannelFutureListener) done -> {
+            spare(-spare);
+            complete(told, done);
+            taken.accept(counted);
+        });
     }
 
     private static void complete(List<ChannelPromise> waiting, ChannelFuture done) {

@@ -33,6 +33,8 @@ final class JsonEncoding implements CallEncoding {
     /** The part of the request that contains the arguments. */
     enum Source {
         QUERY,
+        /** The query of a DELETE request, which must have arguments if the method has parameters. */
+        QUERY_OF_DELETE,
         JSON,
         TEXT,
         FORM
@@ -40,6 +42,11 @@ final class JsonEncoding implements CallEncoding {
 
     private static final AsciiString EVENTS = AsciiString.cached("text/event-stream");
     private static final byte[] NOTHING = {};
+    private static final byte[] EMPTY_OBJECT = {'{', '}'};
+
+    /** The query parameter that selects the format of the answer. */
+    private static final String FORMAT = "format";
+
     private static final SeldomWarning UNDECLARED =
             new SeldomWarning(LoggerFactory.getLogger(JsonEncoding.class), NanoClock.SYSTEM);
 
@@ -92,15 +99,61 @@ final class JsonEncoding implements CallEncoding {
     }
 
     private @Nullable Object[] arguments(byte[] bytes, int length) {
-        if (source == Source.QUERY || (length == 0 && !called.parameters().isEmpty())) {
+        if (source == Source.QUERY || source == Source.QUERY_OF_DELETE) {
+            checkNoBody(length);
+            if (source == Source.QUERY_OF_DELETE) {
+                checkHasArguments();
+            }
+            return json.readQuery(target.query());
+        }
+        if (length == 0 && hasArgumentsInQuery()) {
             return json.readQuery(target.query());
         }
         checkQuery();
         return switch (source) {
             case TEXT -> new Object[] {text(bytes, length)};
-            case FORM -> json.readQuery(form(bytes, length));
-            default -> json.readArguments(bytes, 0, length, false);
+            case FORM -> length == 0 ? ofBody(bytes, 0) : json.readQuery(form(bytes, length));
+            default -> ofBody(bytes, length);
         };
+    }
+
+    private @Nullable Object[] ofBody(byte[] bytes, int length) {
+        return length == 0 && takesEmpty()
+                ? json.readArguments(EMPTY_OBJECT, 0, EMPTY_OBJECT.length, false)
+                : json.readArguments(bytes, 0, length, false);
+    }
+
+    /** Returns whether the only parameter is protobuf's message without fields, which needs no body. */
+    private boolean takesEmpty() {
+        return called.parameters().size() == 1
+                && called.parameters().get(0).raw().getName().equals("com.google.protobuf.Empty");
+    }
+
+    /** Refuses a body that would be ignored, because the method would then run with null in place of its values. */
+    private void checkNoBody(int length) {
+        if (length > 0) {
+            throw new SerializationException(
+                    called + ": the arguments of GET, HEAD and DELETE are in the query, but the"
+                            + " request has a body; use POST, or put the arguments into the query");
+        }
+    }
+
+    /** Refuses to delete with null in place of each argument. */
+    private void checkHasArguments() {
+        if (!called.parameters().isEmpty() && !takesEmpty() && !hasArgumentsInQuery()) {
+            throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
+                    + called.name() + " has " + String.join(", ", called.parameterNames()));
+        }
+    }
+
+    /**
+     * Returns whether the query contains anything except the format of the answer. Without a body and without such a
+     * query, a request has no arguments.
+     */
+    private boolean hasArgumentsInQuery() {
+        return target.query().keySet().stream()
+                .anyMatch(
+                        name -> !name.equals(FORMAT) || called.parameterNames().contains(name));
     }
 
     /** Refuses arguments in the query of a request with a body, because the body would silently replace them. */

@@ -156,7 +156,10 @@ final class JsonForm implements HttpForm {
     private Source source(Http2Headers head, MethodDescriptor method) {
         String verb = String.valueOf(head.method());
         boolean reading = is(verb, HttpMethod.GET) || is(verb, HttpMethod.HEAD);
-        if ((reading && method.isReadOnly()) || is(verb, HttpMethod.DELETE)) {
+        if (is(verb, HttpMethod.DELETE)) {
+            return Source.QUERY_OF_DELETE;
+        }
+        if (reading && method.isReadOnly()) {
             return Source.QUERY;
         }
         if (reading || !(is(verb, HttpMethod.POST) || is(verb, HttpMethod.PUT) || is(verb, HttpMethod.PATCH))) {

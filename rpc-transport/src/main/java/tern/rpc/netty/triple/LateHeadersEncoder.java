@@ -19,6 +19,7 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
 
     private @Nullable DefaultHttp2HeadersEncoder encoder;
     private long listBytes = Http2CodecUtil.MAX_HEADER_LIST_SIZE;
+    private boolean sizeChanged; // true if the next header block must announce a changed table size
 
     private DefaultHttp2HeadersEncoder encoder() throws Http2Exception {
         DefaultHttp2HeadersEncoder made = encoder;
@@ -33,6 +34,16 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
     @Override
     public void encodeHeaders(int streamId, Http2Headers headers, ByteBuf out) throws Http2Exception {
         encoder().encodeHeaders(streamId, headers, out);
+        sizeChanged = false;
+    }
+
+    /**
+     * Returns whether the next header block must begin with the new size of the table (RFC 7541, 4.2). This class must
+     * then encode the block. Many clients treat a block without this size as a compression error, and close the
+     * connection.
+     */
+    boolean mustEncodeNext() {
+        return sizeChanged;
     }
 
     @Override
@@ -48,7 +59,8 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {
         long size = Math.min(most, Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE);
-        if (encoder != null || size != Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE) {
+        if (size != maxHeaderTableSize()) {
+            sizeChanged = true;
             encoder().maxHeaderTableSize(size);
         }
     }

@@ -220,10 +220,13 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /** Returns the number of received bytes that have not been delivered yet. */
+    /**
+     * Returns the memory that the undelivered bytes occupy. Their buffer grows in steps, so it may be twice as large as
+     * the bytes.
+     */
     int held() {
         ByteBuf bytes = waiting;
-        return bytes == null ? 0 : bytes.readableBytes();
+        return bytes == null ? 0 : bytes.capacity();
     }
 
     /** Returns whether all received bytes have been delivered. */

@@ -11,8 +11,8 @@ import tern.rpc.netty.ServerConnection;
 /**
  * Writes complete successful answers directly as bytes, and counts the bytes until the socket has accepted them.
  * Netty's codec, which writes all other answers, would create about 36 objects for each answer (docs/decisions/0011).
- * Headers and trailers are the same for all answers and do not change the header table of the connection. Confined to
- * the event loop.
+ * Headers and trailers are the same for all answers and do not change the header table of the connection. Also counts
+ * the headers of the answers that the codec writes. Confined to the event loop.
  */
 final class PlainAnswers {
 
@@ -25,7 +25,7 @@ final class PlainAnswers {
     private final ServerConnection connection;
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
-    private long waiting; // the number of plain answer bytes waiting for the socket
+    private long waiting; // the number of bytes of plain answers, and of other headers, waiting for the socket
     private long told; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
@@ -38,8 +38,8 @@ final class PlainAnswers {
      * Writes an answer.
      *
      * @param counted the number of bytes to pass to {@link #taken} when the socket has accepted the answer
-     * @return false if the codec must write the answer, because of a flow-control window, the size of the message or
-     *     the state of the stream
+     * @return false if the codec must write the answer, because of a flow-control window, the size of the message,
+     *     the state of the stream or the client's settings
      */
     boolean write(Http2Stream stream, Http2Stream whole, AsciiString contentType, byte[] message, int counted) {
         Http2RemoteFlowController windows = encoder.flowController();
@@ -48,7 +48,8 @@ final class PlainAnswers {
                 || windows.hasFlowControlled(stream)
                 || message.length > windows.windowSize(stream)
                 || message.length > windows.windowSize(whole)
-                || encoder.configuration().headersConfiguration().maxHeaderListSize() < MAX_LIST) {
+                || headers().maxHeaderListSize() < MAX_LIST
+                || headers().mustEncodeNext()) {
             return false;
         }
         try {
@@ -65,6 +66,10 @@ final class PlainAnswers {
         return true;
     }
 
+    private LateHeadersEncoder headers() {
+        return (LateHeadersEncoder) encoder.configuration().headersConfiguration();
+    }
+
     private static void write(int id, AsciiString contentType, byte[] message, ByteBuf out) {
         int head = Http2Frames.begin(out);
         out.writeByte(Http2Frames.INDEXED | Http2Frames.STATUS_200);
@@ -78,6 +83,11 @@ final class PlainAnswers {
         Http2Frames.text(out, GrpcHeaders.STATUS);
         Http2Frames.text(out, GrpcHeaders.ZERO);
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
+    }
+
+    /** Called when the codec has written the headers of an answer, which are counted until {@link #taken} is called. */
+    void codecWrites(int counted) {
+        waiting += counted;
     }
 
     /** Called when answer bytes have been accepted by the socket or dropped. */

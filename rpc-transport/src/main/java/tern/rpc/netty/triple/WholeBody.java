@@ -84,7 +84,10 @@ final class WholeBody implements BodyReader {
     @Override
     public int held() {
         ByteBuf bytes = whole;
-        return bytes == null ? 0 : bytes.readableBytes();
+        if (bytes == null) {
+            return 0;
+        }
+        return joined ? bytes.capacity() : bytes.readableBytes();
     }
 
     @Override

@@ -438,6 +438,42 @@ class ConnectionTest {
         }
     }
 
+    /** Dubbo's providers write events in their preferred serialization, which is fastjson2 (23) in Dubbo 3.2. */
+    @Test
+    void connectionIsReplacedIfItsServerLeavesInAnotherSerialization() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            GreetService service =
+                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+            Future<String> running = inBackground(() -> service.echo("x"));
+            RawSocket leaving = server.next();
+            RawFrame request = leaving.read();
+
+            leaving.send(new RawFrame(0xA0 | 23, 0, 7, new byte[] {0, 0, 0, 2, 0x4A, 'R'}));
+            answer(leaving, request);
+
+            assertThat(get(running)).isEqualTo("hello");
+            assertThat(leaving.isClosedByPeer()).isTrue();
+            server.next();
+        }
+    }
+
+    @Test
+    void heartbeatsInAnotherSerializationAreAnswered() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            GreetService service =
+                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+            Future<String> running = inBackground(() -> service.echo("x"));
+            RawSocket socket = server.next();
+            RawFrame request = socket.read();
+
+            socket.send(new RawFrame(0xE0 | 23, 0, 7, new byte[] {0, 0, 0, 1, (byte) 0xAF}));
+
+            assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(7));
+            answer(socket, request);
+            assertThat(get(running)).isEqualTo("hello");
+        }
+    }
+
     @Test
     void readOnlyThatIsTakenBackStillClosesTheReplacedConnection() throws Exception {
         try (RawServer server = RawServer.start()) {

@@ -699,6 +699,41 @@ class DubboBadInputTest {
         }
     }
 
+    /** Dubbo's providers write the texts of errors in their preferred serialization, which may be fastjson2 (23). */
+    @Test
+    void errorInAnotherSerializationKeepsItsStatus() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<RpcException> call =
+                    callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
+            RawSocket socket = raw.next();
+
+            socket.send(new RawFrame(23, 100, socket.read().id(), new byte[] {0, 0, 0, 2, 0x4A, 'x'}));
+
+            RpcException failure = call.get(20, TimeUnit.SECONDS);
+            assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining("serialization 23");
+        }
+    }
+
+    @Test
+    void resultInAnotherSerializationIsUnreadable() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<RpcException> call =
+                    callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
+            RawSocket socket = raw.next();
+
+            socket.send(new RawFrame(23, 20, socket.read().id(), new byte[] {0, 0, 0, 2, 0x4A, 'x'}));
+
+            RpcException failure = call.get(20, TimeUnit.SECONDS);
+            assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+            assertThat(failure).hasMessageContaining("serialization 23, not in hessian2");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"48545450", "dabb0214000000000000000000ffffffff", "dabb02140000000000000000ffffffff"})
     void bytesThatAreNoFrameCloseTheConnectionAndTheNextIsOpened(String hex) throws Exception {

@@ -16,6 +16,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -76,11 +77,14 @@ class DubboFixturesTest {
 
     private static int port;
     private static int genericPort;
+    private static int impatientPort; // the server behind it waits only two seconds for the rest of a refused message
 
     @BeforeAll
     static void start() {
         port = SIDES.serve().port();
         genericPort = SIDES.serve(limits -> limits, settings -> settings.genericCalls(true))
+                .port();
+        impatientPort = SIDES.serve(limits -> limits.withFirstBytesTimeout(Duration.ofSeconds(2)), settings -> {})
                 .port();
         SIDES.protocol().prepare(BuiltInMethods.DESCRIPTOR);
     }
@@ -620,7 +624,7 @@ class DubboFixturesTest {
     Stream<DynamicTest> probeSentByteByByteIsAnsweredAsDecided() {
         return PROBES.keySet().stream()
                 .map(name -> DynamicTest.dynamicTest(name, () -> {
-                    try (RawSocket socket = RawSocket.connect(port)) {
+                    try (RawSocket socket = RawSocket.connect(name.equals("overpayload") ? impatientPort : port)) {
                         socket.sendByteByByte(Fixtures.bytes("dubbo-probe/" + name + ".request.bin"));
 
                         PROBES.get(name).judge(name, socket);

@@ -8,8 +8,6 @@ import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,54 +28,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
  * (docs/threads.md).
  */
 @Timeout(1_800)
-class ManyStreamsTest {
-
-    /** A client and a server with one connection between them. Each constant combines different implementations. */
-    private enum Wire {
-        TERN,
-        MEMORY,
-        GRPC_CLIENT,
-        GENERATED_SERVICE,
-        GRPC_SERVER,
-        GRPC,
-        GRPC_WEB,
-        CONNECT,
-        EVENTS;
-
-        FeedCaller connect() {
-            return switch (this) {
-                case TERN -> sides.ternCaller(sides.port());
-                case MEMORY -> sides.memoryCaller();
-                case GRPC_CLIENT -> sides.grpcCaller(1 << 20);
-                case GENERATED_SERVICE -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, 1 << 20, false);
-                case GRPC_SERVER -> sides.ternCallerOfGrpc(1 << 20);
-                case GRPC -> sides.webCaller(Form.GRPC, 65_535);
-                case GRPC_WEB -> sides.webCaller(Form.GRPC_WEB, 65_535);
-                case CONNECT -> sides.webCaller(Form.CONNECT, 65_535);
-                case EVENTS -> sides.webCaller(Form.EVENTS, 65_535);
-            };
-        }
-
-        List<Way> ways() {
-            return ways(this == EVENTS);
-        }
-
-        static List<Way> ways(boolean ofEvents) {
-            return ofEvents ? List.of(Way.DOWN) : List.of(Way.values());
-        }
-    }
-
-    private static FeedsSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new FeedsSides();
-    }
-
-    @AfterAll
-    static void stop() {
-        sides.close();
-    }
+class ManyStreamsTest extends StreamsOfOneConnection {
 
     /**
      * Returns plans for streams with messages up to the given size. If there are many streams, their readers have
@@ -139,88 +90,6 @@ class ManyStreamsTest {
     @EnumSource(names = {"TERN", "MEMORY", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
         run(wire, List.of(Way.DOWN), 4, 2_000, 100);
-    }
-
-    /** The messages of all streams together are smaller than the server's memory for unread answers. */
-    @ParameterizedTest
-    @EnumSource
-    void streamsOfLargeMessagesEnd(Wire wire) throws Exception {
-        runLarge(wire, 32, 1 << 20);
-    }
-
-    @ParameterizedTest
-    @EnumSource(names = {"TERN", "MEMORY"})
-    void streamsOfTheLargestMessagesEnd(Wire wire) throws Exception {
-        runLarge(wire, 6, 7 << 20);
-    }
-
-    /** Runs streams of large messages beside the same number of streams of small messages. */
-    private static void runLarge(Wire wire, int streams, int bytes) throws Exception {
-        try (FeedCaller caller = wire.connect()) {
-            for (Way way : wire.ways()) {
-                List<FeedPlan> plans = new ArrayList<>();
-                for (int i = 0; i < streams; i++) {
-                    plans.add(FeedPlan.of(way, patientId(wire, i), 2, bytes));
-                    plans.add(FeedPlan.of(way, patientId(wire, streams + i), 20, 1 << 10)
-                            .reading(i % 2 == 0 ? Reading.ONE_BY_ONE : Reading.EAGER));
-                }
-                sides.run(caller, plans);
-            }
-        }
-    }
-
-    /**
-     * Returns the number of a stream. The number selects the method that the stream calls: a method whose answers wait
-     * until the client reads them.
-     */
-    private static int patientId(Wire wire, int number) {
-        return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;
-    }
-
-    /**
-     * The unread messages of all streams together exceed the connection's initial flow-control window. Each stream
-     * stays below the server's limit for one stream.
-     */
-    @ParameterizedTest
-    @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
-    void streamsThatNobodyReadsDoNotStopOthers(Wire wire) throws Exception {
-        runBesideUnread(wire, 24, 20, 64 << 10);
-    }
-
-    /**
-     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough of it to
-     * cause a further enlargement.
-     */
-    @ParameterizedTest
-    @EnumSource(names = {"TERN", "MEMORY", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
-    void manyStreamsWithOneUnreadMessageDoNotStopOthers(Wire wire) throws Exception {
-        runBesideUnread(wire, 160, 2, 60 << 10);
-    }
-
-    private static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
-        // The generated methods for odd ids do not check isReady, so the server ends their streams if the client reads
-        // slowly.
-        int step = wire == Wire.GENERATED_SERVICE ? 2 : 1;
-        try (FeedCaller caller = wire.connect()) {
-            for (Way way : List.of(Way.DOWN, Way.BOTH)) {
-                List<FeedPlan> plans = new ArrayList<>();
-                for (int i = 0; i < unread; i++) {
-                    plans.add(FeedPlan.of(way, publisherId(i), messages, bytes).reading(Reading.PAUSED));
-                }
-                for (int i = 0; i < 4; i++) {
-                    plans.add(FeedPlan.of(way, publisherId(unread + i * step), 200, 64 << 10));
-                }
-                sides.run(caller, plans);
-            }
-        }
-    }
-
-    /**
-     * Returns a stream id that selects a method with a publisher or a Flux. A method with an observer would block a
-     * thread of the client or the server.
-     */
-    private static int publisherId(int number) {
-        return number / 2 * 4 + number % 2;
     }
 
     /**

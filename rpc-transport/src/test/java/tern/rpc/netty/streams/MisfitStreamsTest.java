@@ -32,7 +32,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
 class MisfitStreamsTest {
 
     /** The time limit of calls that only a deadline can end. Other calls have no deadline. */
-    private static final Duration LIMIT = Duration.ofSeconds(2);
+    private static final Duration LIMIT = Duration.ofSeconds(1);
 
     private static final int ROUNDS = 3;
 

@@ -134,6 +134,10 @@ class DocumentedHttpTest {
                     String[] header = words.get(++i).split(": ", 2);
                     request.header(header[0], header[1]);
                 }
+                case "-X" -> {
+                    assertThat(words.get(++i)).isEqualTo("POST");
+                    body = BodyPublishers.noBody();
+                }
                 case "-N" -> {
                     // the option -N only changes when curl prints its output, so the test ignores it
                 }

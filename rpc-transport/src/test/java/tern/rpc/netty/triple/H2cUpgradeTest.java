@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
@@ -187,9 +188,15 @@ class H2cUpgradeTest {
             wire.skip("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n");
             wire.answer(1);
             new Thread(() -> draining.drain(Duration.ofSeconds(10))).start();
+            wire.readUntil(() -> !wire.pings().isEmpty());
+            wire.frame(
+                    Http2Wire.PING,
+                    Http2Wire.ACK,
+                    0,
+                    ByteBuffer.allocate(Long.BYTES).putLong(wire.pings().get(0)).array());
 
             assertThat(wire.endOfConnection()).isEqualTo(0);
-            Await.until("its connection is gone", () -> draining.connections() == 0);
         }
+        Await.until("its connection is gone", () -> draining.connections() == 0);
     }
 }

@@ -471,16 +471,16 @@ class Http1ServerTest {
         }
         Await.until("its connection is gone", () -> server.connections() == 0);
 
+        Thread draining = new Thread(() -> server.drain(Duration.ofSeconds(30)));
         try (RawSocket socket = RawSocket.connect(server.port())) {
             send(socket, post("hold", "\"held\""));
             begun(begun);
-            Thread draining = new Thread(() -> server.drain(Duration.ofSeconds(30)));
             draining.start();
             Await.until("nobody is accepted any more", () -> isRefused(server.port()));
             letGo.countDown();
 
             assertThat(Http1Wire.read(socket).text()).isEqualTo("\"held\"");
-            draining.join();
         }
+        draining.join();
     }
 }

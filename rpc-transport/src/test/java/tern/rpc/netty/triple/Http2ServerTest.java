@@ -111,6 +111,24 @@ class Http2ServerTest {
         }
     }
 
+    /** The first header block after a change must begin with the new table size (RFC 7541, 4.2). */
+    @Test
+    void answersAnnounceEachSizeOfTheHeaderTableThatTheClientSets() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            int stream = 1;
+            for (int[] sizes : new int[][] {{0}, {1_024}, {4_096}, {0, 4_096}, {65_536}, {0}}) {
+                for (int size : sizes) {
+                    wire.headerTable(size);
+                }
+                for (int i = 0; i < 2; i++) {
+                    call(wire, stream);
+                    assertThat(wire.answer(stream).header("grpc-status")).isEqualTo("0");
+                    stream += 2;
+                }
+            }
+        }
+    }
+
     /** A service that returns more bytes than the initial windows permit. */
     public interface Large {
         byte[] seven(String text);
@@ -542,7 +560,7 @@ class Http2ServerTest {
     }
 
     @Test
-    void drainIsAnnouncedTwiceAndCallsOnTheirWayAreServed() {
+    void drainIsAnnouncedTwiceAndCallsOnTheirWayAreServed() throws Exception {
         CountDownLatch drained = new CountDownLatch(1);
         RpcServer server = serve();
         try (Http2Wire wire = Http2Wire.open(server.port())) {
@@ -565,10 +583,8 @@ class Http2ServerTest {
             assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
             assertThat(wire.endOfConnection()).isZero();
             assertThat(wire.lastStream()).isEqualTo(3);
-            drained.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
+        drained.await();
     }
 
     @Test

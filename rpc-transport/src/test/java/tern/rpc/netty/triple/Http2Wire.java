@@ -11,6 +11,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -210,6 +211,19 @@ final class Http2Wire implements AutoCloseable {
     private void sayHello() {
         send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));
         frame(SETTINGS, 0, 0);
+    }
+
+    /**
+     * Sets the size of the table with which the server compresses headers. From then on, this client fails if the server
+     * does not announce a smaller size, or exceeds it.
+     */
+    void headerTable(int bytes) {
+        frame(SETTINGS, 0, 0, Http2Script.settings(Http2CodecUtil.SETTINGS_HEADER_TABLE_SIZE, bytes));
+        try {
+            reader.configuration().headersConfiguration().maxHeaderTableSize(bytes);
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Sends one frame. */

@@ -30,27 +30,30 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are frames, headers, and bodies of each
- * protocol after valid headers.
+ * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are frames of HTTP/2, and whole requests of
+ * HTTP/1.1. {@link HttpBodiesFuzzTest} tests bodies after valid headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {
 
-    private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
+    static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
     private static final int PADDED = 8;
     private static final int PRIORITY = 0x20;
     private static final int MAX_FRAME = 16 << 10;
     private static final String GREET = "/" + GreetService.class.getName() + "/";
-    private static final String PB = "/" + PbService.class.getName() + "/";
 
     private final TripleSides sides = new TripleSides();
-    private final EmbeddedServer server = new EmbeddedServer(
-            sides.protocols(),
-            exports -> exports.genericCalls(true)
-                    .export(ServiceExport.of(GreetService.class, InstantServices.greet()))
-                    .export(ServiceExport.of(GreetService.class, InstantServices.greet(), "g1", "1.2.3"))
-                    .export(ServiceExport.of(StreamService.class, new StreamServer()))
-                    .export(ServiceExport.of(PbService.class, new PbServer())));
+    private final EmbeddedServer server = server(sides);
+
+    static EmbeddedServer server(TripleSides sides) {
+        return new EmbeddedServer(
+                sides.protocols(),
+                exports -> exports.genericCalls(true)
+                        .export(ServiceExport.of(GreetService.class, InstantServices.greet()))
+                        .export(ServiceExport.of(GreetService.class, InstantServices.greet(), "g1", "1.2.3"))
+                        .export(ServiceExport.of(StreamService.class, new StreamServer()))
+                        .export(ServiceExport.of(PbService.class, new PbServer())));
+    }
 
     /**
      * Fuzzes two header blocks on one connection. The first block may fill the dynamic table, which is then used to
@@ -227,32 +230,6 @@ public class HttpFuzzTest {
         new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(server::feed);
     }
 
-    /** Fuzzes the body of a request that has valid headers. */
-    private void bodies(int parts, String name, List<byte[]> honest, String path, String... head) {
-        StringBuilder lines = new StringBuilder();
-        for (String line : head) {
-            lines.append(line).append("\r\n");
-        }
-        List<byte[]> pieces = new ArrayList<>();
-        for (int i = 0; i < 256; i++) {
-            pieces.add(new byte[] {(byte) i});
-            pieces.add(new byte[] {(byte) i, 0, 0, 0, (byte) i});
-        }
-        for (String text :
-                List.of("hessian4", "hessian2", "java.lang.String", "{", "}", "[", "]", "\"s\":", "null", "AAAAAAE=")) {
-            pieces.add(ascii(text));
-            pieces.add(joined(new byte[] {0x0a, (byte) text.length()}, ascii(text)));
-            pieces.add(joined(new byte[] {0x12, (byte) text.length()}, ascii(text)));
-        }
-        new Fuzz(name, honest, pieces)
-                .run(
-                        parts,
-                        input -> server.feed(joined(
-                                ascii("POST " + path + " HTTP/1.1\r\nHost: x\r\n" + lines + "Content-Length: "
-                                        + input.length + "\r\n\r\n"),
-                                input)));
-    }
-
     static byte[] framed(int flags, byte[] message) {
         return ByteBuffer.allocate(5 + message.length)
                 .put((byte) flags)
@@ -263,95 +240,4 @@ public class HttpFuzzTest {
 
     /** The encoded message {@code StringValue("x")}. */
     static final byte[] TEXT_MESSAGE = {0x0a, 1, 'x'};
-
-    @Test
-    void bodiesOfGrpc() {
-        List<byte[]> honest = new ArrayList<>();
-        for (byte[] captured : files("triple-h2", ".c2s.bin")) {
-            honest.add(Http2Script.request(
-                            Http2Script.frames(Arrays.copyOfRange(captured, PREFACE.length, captured.length)))
-                    .body
-                    .toByteArray());
-        }
-        honest.removeIf(body -> body.length == 0);
-        honest.add(framed(1, Gzipped.of(TEXT_MESSAGE)));
-        List<byte[]> pieces = new ArrayList<>();
-        for (int i = 0; i < 256; i++) {
-            pieces.add(new byte[] {(byte) i});
-            pieces.add(new byte[] {0, 0, 0, 0, (byte) i});
-        }
-        List<String> methods =
-                List.of(GREET + "echo", GREET + "pojo", GREET + "types", PB + "hello", GREET + "$invoke");
-        for (String method : methods) {
-            byte[] head =
-                    joined(PREFACE, frame(4, 0, 0), frame(1, 4, 1, Http2Wire.block(method, "grpc-encoding", "gzip")));
-            new Fuzz("gRPC " + method, honest, pieces)
-                    .run(
-                            methods.size(),
-                            input -> server.feed(joined(
-                                    head, frame(0, 1, 1, Arrays.copyOf(input, Math.min(input.length, 16_384))))));
-        }
-    }
-
-    @Test
-    void bodiesOfGrpcWeb() {
-        List<byte[]> honest =
-                List.of(framed(0, TEXT_MESSAGE), framed(1, Gzipped.of(TEXT_MESSAGE)), framed(0, new byte[0]));
-
-        bodies(2, "gRPC-Web", honest, PB + "hello", "Content-Type: application/grpc-web+proto", "grpc-encoding: gzip");
-        bodies(
-                2,
-                "gRPC-Web text",
-                List.of(java.util.Base64.getEncoder().encode(framed(0, TEXT_MESSAGE))),
-                PB + "hello",
-                "Content-Type: application/grpc-web-text+proto");
-    }
-
-    @Test
-    void bodiesOfConnect() {
-        bodies(
-                4,
-                "Connect proto",
-                List.of(TEXT_MESSAGE),
-                PB + "hello",
-                "Content-Type: application/proto",
-                "Connect-Protocol-Version: 1");
-        bodies(
-                4,
-                "Connect JSON",
-                List.of(ascii("\"x\"")),
-                GREET + "echo",
-                "Content-Type: application/json",
-                "Connect-Protocol-Version: 1");
-        bodies(
-                4,
-                "Connect gzip",
-                List.of(Gzipped.of(TEXT_MESSAGE)),
-                PB + "hello",
-                "Content-Type: application/proto",
-                "Content-Encoding: gzip");
-        bodies(
-                4,
-                "Connect stream",
-                List.of(framed(0, ascii("\"x\"")), framed(1, Gzipped.of(ascii("\"x\"")))),
-                "/" + StreamService.class.getName() + "/serverStream",
-                "Content-Type: application/connect+json",
-                "Connect-Content-Encoding: gzip");
-    }
-
-    @Test
-    void bodiesOfJson() {
-        bodies(
-                10,
-                "JSON form",
-                List.of(ascii("{\"name\":\"x\",\"age\":3}"), ascii("[{}]")),
-                GREET + "pojo",
-                "Content-Type: application/json");
-        bodies(
-                10,
-                "JSON form, form body",
-                List.of(ascii("s=x&s=y%20z")),
-                GREET + "echo",
-                "Content-Type: application/x-www-form-urlencoded");
-    }
 }

@@ -160,4 +160,72 @@ class JsonBodiesTest extends JsonCalls {
         assertThat(send(version, post("sum~ii?other=2", "{\"a\":1,\"b\":3}")).body())
                 .isEqualTo("4");
     }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void requestWithoutABodyIsRefusedWithAnExample(Version version) {
+        assertError(
+                send(version, post("sell", "")),
+                400,
+                "invalid_argument",
+                "Shop/sell, parameter 1 (id): expected java.lang.String, found no JSON; an example is \\\"text\\\"");
+        assertError(
+                send(version, post("sum~ii?format=json", " ")),
+                400,
+                "invalid_argument",
+                "or an object with a, b, found no JSON; an example is {\\\"a\\\":1,\\\"b\\\":1}");
+        HttpRequest form = to(open, "find")
+                .header("content-type", "application/x-www-form-urlencoded")
+                .POST(BodyPublishers.noBody())
+                .build();
+        assertError(send(version, form), 400, "invalid_argument", "parameter 1 (id)");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void argumentsInTheQueryNeedNoBody(Version version) {
+        assertThat(send(version, post("find?id=a", "")).body()).isEqualTo("\"found a\"");
+        assertThat(send(version, post("sum~ii?a=1&b=2", "")).body()).isEqualTo("3");
+        assertError(send(version, post("find?ID=a", "")), 400, "invalid_argument", "unknown argument 'ID'");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Version.class)
+    void emptyTextIsAnArgument(Version version) {
+        HttpRequest text = to(open, "find")
+                .header("content-type", "text/plain")
+                .POST(BodyPublishers.noBody())
+                .build();
+
+        assertThat(send(version, text).body()).isEqualTo("found ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sell", "sell?format=json", "sum~ii"})
+    void deleteRequestWithoutArgumentsIsRefused(String path) {
+        for (Version version : Version.values()) {
+            assertError(
+                    send(version, to(path).DELETE().build()),
+                    400,
+                    "invalid_argument",
+                    "the query of the DELETE request has no arguments; ");
+            assertThat(send(version, to("headers").DELETE().build()).body()).isEqualTo("\"sent\"");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GET, find", "GET, find?id=a", "DELETE, sell", "DELETE, sell?id=a"})
+    void bodyOfARequestWhoseArgumentsAreInTheQueryIsRefused(String verb, String path) {
+        for (Version version : Version.values()) {
+            HttpRequest request = to(path).header("content-type", "application/json")
+                    .method(verb, BodyPublishers.ofString("{\"id\":\"b\"}"))
+                    .build();
+
+            assertError(
+                    send(version, request),
+                    400,
+                    "invalid_argument",
+                    "the arguments of GET, HEAD and DELETE are in the query, but the request has a body");
+        }
+    }
 }

@@ -47,6 +47,22 @@ class LateHeadersEncoderTest {
     }
 
     @Test
+    void onlyTheBlockAfterAChangeOfTheTableSizeMustBeEncodedByThisClass() throws Exception {
+        LateHeadersEncoder encoder = new LateHeadersEncoder();
+        encoder.maxHeaderTableSize(4_096);
+        assertThat(encoder.mustEncodeNext()).isFalse();
+
+        encoder.maxHeaderTableSize(0);
+        encoder.maxHeaderTableSize(65_536);
+        assertThat(encoder.mustEncodeNext()).isTrue();
+
+        encoded(encoder, numbered(0));
+        assertThat(encoder.mustEncodeNext()).isFalse();
+        encoder.maxHeaderTableSize(4_096);
+        assertThat(encoder.mustEncodeNext()).isFalse();
+    }
+
+    @Test
     void keepsFewFieldsAlthoughTheClientAllowsALargeTable() throws Exception {
         Http2HeadersEncoder encoder = new LateHeadersEncoder();
         encoder.configuration().maxHeaderTableSize(0xFFFF_FFFFL);

@@ -91,6 +91,23 @@ class MessageDeframerTest {
     }
 
     @Test
+    void wholeBufferOfAnIncompleteMessageIsHeld() {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
+        byte[] bytes = frame(0, random(90_000));
+        deframer.request(1);
+
+        for (int sent = 0; sent < 80_000; sent += 1_000) {
+            ByteBuf data = allocator.heapBuffer().writeBytes(bytes, sent, 1_000);
+            deframer.add(data);
+            data.release();
+
+            assertThat((long) deframer.held()).isEqualTo(allocator.metric().usedHeapMemory());
+        }
+        deframer.close();
+        assertThat(deframer.held()).isZero();
+    }
+
+    @Test
     void messagesSplitAnywhereAreReassembled() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes(frame(0, random(7)));

@@ -103,6 +103,8 @@ class OneMistakeOneAnswerTest {
     @WireName(NAME)
     public interface WrongTypes {
         String count(String name, String times);
+
+        String burns(String how);
     }
 
     @WireName(NAME)
@@ -396,6 +398,7 @@ class OneMistakeOneAnswerTest {
         on("too many arguments", wire -> side.refer(wire, OtherKitchen.class).cook(new Dish("x"), 2));
         on("too few arguments", wire -> side.refer(wire, OtherKitchen.class).count("x"));
         on("an argument for none", wire -> side.refer(wire, OtherKitchen.class).burns(new Dish("x")));
+        on("a text for no arguments", wire -> side.refer(wire, WrongTypes.class).burns("x"));
         on(
                 "argument of another type",
                 wire -> side.refer(wire, WrongTypes.class).count("x", "y"));
@@ -437,6 +440,7 @@ class OneMistakeOneAnswerTest {
         onForeign("unknown group", side, COOK, dish, none, "tri-service-group", "blue");
         onForeign("unknown method", side, NAME + "/bake", dish, none);
         onForeign("a payload that is garbage", side, COOK, garbage, garbage);
+        onForeign("a request without a payload", side, COOK, none, none);
         onForeign("declared exception", side, NAME + "/burns", object, none);
         onForeign("time that is no time", side, COOK, dish, none, "connect-timeout-ms", "soon", "grpc-timeout", "soon");
 

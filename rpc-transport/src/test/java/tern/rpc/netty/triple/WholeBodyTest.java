@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import tern.rpc.netty.triple.BodyReader.Frame;
@@ -25,5 +26,20 @@ class WholeBodyTest {
         ByteBuf payload = whole.payload();
         assertThat(payload.readableBytes()).isEqualTo(500_100);
         payload.release();
+    }
+
+    @Test
+    void wholeBufferOfAnIncompleteBodyIsHeld() {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
+        WholeBody body = new WholeBody(1 << 20, false);
+        body.add(allocator.heapBuffer(1_000).writeZero(1_000));
+
+        for (int i = 0; i < 50; i++) {
+            body.add(allocator.heapBuffer().writeZero(10_000));
+
+            assertThat((long) body.held()).isEqualTo(allocator.metric().usedHeapMemory());
+        }
+        body.close();
+        assertThat(body.held()).isZero();
     }
 }

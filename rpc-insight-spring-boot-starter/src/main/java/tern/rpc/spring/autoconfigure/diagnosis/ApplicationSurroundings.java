@@ -7,6 +7,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.TimeLimit;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.StoreNames;
@@ -19,16 +20,19 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
     private final ObjectProvider<PoolSource> pools;
     private final ObjectProvider<LoggingWatch> logging;
     private final ObjectProvider<StoreNames> stores;
+    private final List<TimeLimit> limits;
 
     ApplicationSurroundings(
             ObjectProvider<CallSource> calls,
             ObjectProvider<PoolSource> pools,
             ObjectProvider<LoggingWatch> logging,
-            ObjectProvider<StoreNames> stores) {
+            ObjectProvider<StoreNames> stores,
+            List<TimeLimit> limits) {
         this.calls = calls;
         this.pools = pools;
         this.logging = logging;
         this.stores = stores;
+        this.limits = List.copyOf(limits);
     }
 
     @Override
@@ -63,6 +67,11 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
         Map<String, String> all = new LinkedHashMap<>();
         stores.orderedStream().forEach(names -> all.putAll(names.servers()));
         return all;
+    }
+
+    @Override
+    public List<TimeLimit> timeLimits() {
+        return limits;
     }
 
     @Override

@@ -35,7 +35,9 @@ public final class RpcDiagnosisAutoConfiguration {
             ObjectProvider<StoreNames> stores,
             ApplicationContext context) {
         ApplicationCode.addPackages(ApplicationPackages.of(context));
-        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools, logging, stores));
+        return Diagnostician.of(
+                meters,
+                new ApplicationSurroundings(calls, pools, logging, stores, TimeLimits.of(context.getEnvironment())));
     }
 
     @Bean

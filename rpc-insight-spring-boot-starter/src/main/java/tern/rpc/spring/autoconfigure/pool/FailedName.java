@@ -17,6 +17,9 @@ final class FailedName {
     /** Classes of SQL states for wrong or duplicate data, which applications often expect. */
     private static final Set<String> EXPECTED_STATES = Set.of("22", "23");
 
+    /** The SQL state of a statement that was cancelled, in most cases because of its timeout. */
+    private static final String CANCELLED = "57014";
+
     /** Redis errors that client libraries or applications expect. */
     private static final Set<String> EXPECTED_ERRORS = Set.of("NOSCRIPT", "BUSYGROUP", "MOVED", "ASK", "WRONGTYPE");
 
@@ -44,7 +47,7 @@ final class FailedName {
      * @param state the SQL state of the failure; null if it is unknown
      */
     static @Nullable String ofStatement(@Nullable String statement, @Nullable String state, Throwable failure) {
-        if (statement == null || isTimeOut(failure)) {
+        if (statement == null || CANCELLED.equals(state) || isTimeOut(failure)) {
             return statement;
         }
         String known = SqlStates.of(state, failure.getMessage());

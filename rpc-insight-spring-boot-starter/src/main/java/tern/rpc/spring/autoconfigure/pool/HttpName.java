@@ -13,6 +13,9 @@ final class HttpName {
 
     private static final Pattern FIRST = Pattern.compile("^(/[a-z][a-z_-]{0,31})(?:[/?]|$)");
 
+    /** Matches the end of the name of an exchange that was redirected. */
+    private static final Pattern REDIRECTED = Pattern.compile("^ \\((?:\\d+ )?redirects? to ");
+
     /** The statuses with which a peer sends its client to another address. */
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
 
@@ -71,6 +74,13 @@ final class HttpName {
         return times == 0 || status >= 400
                 ? of(name, status)
                 : name + (times == 1 ? " (redirect to " : " (" + times + " redirects to ") + host(last) + ")";
+    }
+
+    /** Returns whether a name is the name of this exchange with redirects that the client followed. */
+    static boolean isRedirected(String name, String exchange) {
+        return REDIRECTED
+                .matcher(name.startsWith(exchange) ? name.substring(exchange.length()) : "")
+                .find();
     }
 
     /** Returns the host and port of an address. The port is the default one if the address has none. */

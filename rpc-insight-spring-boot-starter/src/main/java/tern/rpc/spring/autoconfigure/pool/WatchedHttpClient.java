@@ -14,7 +14,10 @@ import java.net.http.WebSocket;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
@@ -27,49 +30,80 @@ import tern.rpc.pool.OutsideOperations;
 /** A JDK HTTP client that records its exchanges in the ledgers of the calls that make them. Thread-safe. */
 final class WatchedHttpClient extends HttpClient {
 
-    /** The exchange that the current thread makes through RestClient or RestTemplate; null if it makes none. */
-    private static final ThreadLocal<@Nullable Outer> OUTER = new ThreadLocal<>();
-
     private final HttpClient client;
+    private final boolean isOfFactory; // whether a WatchedRequestFactory records the exchanges
 
     WatchedHttpClient(HttpClient client) {
+        this(client, false);
+    }
+
+    private WatchedHttpClient(HttpClient client, boolean isOfFactory) {
         this.client = client;
+        this.isOfFactory = isOfFactory;
     }
 
     /**
-     * An exchange that RestClient or RestTemplate makes with this client. RestClient and RestTemplate hide the
-     * redirects that the client follows. Used only by the thread that makes the exchange.
+     * Returns a client for a request factory whose exchanges {@link WatchedRequestFactory} records. This client only
+     * names the redirects that it has followed, because RestClient and RestTemplate hide them.
      */
-    static final class Outer implements AutoCloseable {
-        private final @Nullable Outer before = OUTER.get();
-        private @Nullable CompletableFuture<? extends HttpResponse<?>> answer;
+    static WatchedHttpClient ofFactory(HttpClient client) {
+        return client instanceof WatchedHttpClient watched
+                ? watched.isOfFactory ? watched : new WatchedHttpClient(watched.client, true)
+                : new WatchedHttpClient(client, true);
+    }
 
-        /** Begins an exchange of the current thread. */
-        static Outer begin() {
-            Outer outer = new Outer();
-            OUTER.set(outer);
-            return outer;
-        }
+    /**
+     * The answer to an exchange of RestClient or RestTemplate. The thread that makes the exchange waits for the answer,
+     * and then gives the running operation of its call a name with the redirects.
+     */
+    private static final class Answer<T> extends CompletableFuture<HttpResponse<T>> {
+        private final HttpRequest request;
+        private final CompletableFuture<HttpResponse<T>> answer;
 
-        /** Returns the name of the exchange with the redirects that the client has followed; null if there were none. */
-        @Nullable
-        String redirected(String name) {
-            CompletableFuture<? extends HttpResponse<?>> known = answer;
-            if (known == null || !known.isDone() || known.isCompletedExceptionally()) {
-                return null;
-            }
-            HttpResponse<?> response = known.join();
-            return response != null && response.previousResponse().isPresent() ? name(name, response) : null;
+        Answer(HttpRequest request, CompletableFuture<HttpResponse<T>> answer) {
+            this.request = request;
+            this.answer = answer;
+            answer.whenComplete((response, failure) -> {
+                if (failure != null) {
+                    completeExceptionally(failure);
+                } else {
+                    complete(response);
+                }
+            });
         }
 
         @Override
-        public void close() {
-            if (before == null) {
-                OUTER.remove();
-            } else {
-                OUTER.set(before);
+        public HttpResponse<T> get() throws InterruptedException, ExecutionException {
+            return renamed(request, super.get());
+        }
+
+        @Override
+        public HttpResponse<T> get(long longest, TimeUnit unit)
+                throws InterruptedException, ExecutionException, TimeoutException {
+            return renamed(request, super.get(longest, unit));
+        }
+
+        /** Cancels the exchange, too. */
+        @Override
+        public boolean cancel(boolean mayInterrupt) {
+            boolean isCancelled = super.cancel(mayInterrupt);
+            answer.cancel(mayInterrupt);
+            return isCancelled;
+        }
+    }
+
+    /** Gives the running operation of the call a name with the redirects, if the client has followed some. */
+    private static <T> HttpResponse<T> renamed(HttpRequest request, HttpResponse<T> response) {
+        String exchange = HttpName.of(request.method(), request.uri());
+        String name = name(exchange, response);
+        if (HttpName.isRedirected(name, exchange)) {
+            CallLedger ledger = CallLedger.current();
+            ledger.rename(Phase.HTTP, name);
+            if (!ledger.isOpen()) {
+                OutsideOperations.ran(Phase.HTTP, name);
             }
         }
+        return response;
     }
 
     @Override
@@ -77,10 +111,8 @@ final class WatchedHttpClient extends HttpClient {
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
         // RestClient has already recorded this exchange
-        if (ledger.phase() == Phase.HTTP) {
-            HttpResponse<T> response = client.send(request, handler);
-            expected(CompletableFuture.completedFuture(response));
-            return response;
+        if (isOfFactory || ledger.phase() == Phase.HTTP) {
+            return renamed(request, client.send(request, handler));
         }
         String name = HttpName.of(request.method(), request.uri());
         Phase outer = ledger.enter(Phase.HTTP, name);
@@ -97,14 +129,6 @@ final class WatchedHttpClient extends HttpClient {
                 OutsideOperations.ran(Phase.HTTP, name);
             }
         }
-    }
-
-    private static <T> CompletableFuture<HttpResponse<T>> expected(CompletableFuture<HttpResponse<T>> answer) {
-        Outer outer = OUTER.get();
-        if (outer != null) {
-            outer.answer = answer;
-        }
-        return answer;
     }
 
     private static int redirects(HttpResponse<?> response) {
@@ -135,26 +159,28 @@ final class WatchedHttpClient extends HttpClient {
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(HttpRequest request, BodyHandler<T> handler) {
-        return counted(request, expected(client.sendAsync(request, handler)));
+        return counted(request, client.sendAsync(request, handler));
     }
 
     @Override
     public <T> CompletableFuture<HttpResponse<T>> sendAsync(
             HttpRequest request, BodyHandler<T> handler, @Nullable PushPromiseHandler<T> pushes) {
-        return counted(request, expected(client.sendAsync(request, handler, pushes)));
+        return counted(request, client.sendAsync(request, handler, pushes));
     }
 
-    private static <T> CompletableFuture<T> counted(HttpRequest request, CompletableFuture<T> answer) {
+    private <T> CompletableFuture<HttpResponse<T>> counted(
+            HttpRequest request, CompletableFuture<HttpResponse<T>> answer) {
         CallLedger ledger = CallLedger.current();
-        if (ledger.isOpen() && ledger.phase() != Phase.HTTP) {
-            String name = HttpName.of(request.method(), request.uri());
+        if (isOfFactory || ledger.phase() == Phase.HTTP) {
+            return new Answer<>(request, answer);
+        }
+        String name = HttpName.of(request.method(), request.uri());
+        if (ledger.isOpen()) {
             AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
-            answer.whenComplete((response, failure) -> operation.end(
-                    failure != null
-                            ? HttpName.of(name, failure)
-                            : response instanceof HttpResponse<?> answered ? name(name, answered) : name));
-        } else if (!ledger.isOpen() && OUTER.get() == null) {
-            OutsideOperations.ran(Phase.HTTP, HttpName.of(request.method(), request.uri()));
+            answer.whenComplete((response, failure) ->
+                    operation.end(failure != null ? HttpName.of(name, failure) : name(name, response)));
+        } else {
+            OutsideOperations.ran(Phase.HTTP, name);
         }
         return answer;
     }

@@ -44,16 +44,19 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         return new WatchedRequestFactory(factory);
     }
 
-    /** Replaces the JDK's client in a factory, because only the client knows which redirects it has followed. */
+    /**
+     * Replaces the JDK's client in a factory, because only the client knows which redirects it has followed. Boot's builder
+     * creates the client itself, and lets customizers change only the builder of the JDK. If the field does not exist, the
+     * names of exchanges do not contain redirects.
+     */
     private static void watchClient(ClientHttpRequestFactory factory) {
         Field field = ReflectionUtils.findField(JdkClientHttpRequestFactory.class, "httpClient", HttpClient.class);
         if (field == null || NativeDetector.inNativeImage()) {
             return;
         }
         ReflectionUtils.makeAccessible(field);
-        if (ReflectionUtils.getField(field, factory) instanceof HttpClient client
-                && !(client instanceof WatchedHttpClient)) {
-            ReflectionUtils.setField(field, factory, new WatchedHttpClient(client));
+        if (ReflectionUtils.getField(field, factory) instanceof HttpClient client) {
+            ReflectionUtils.setField(field, factory, WatchedHttpClient.ofFactory(client));
         }
     }
 
@@ -79,11 +82,11 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             CallLedger ledger = CallLedger.current();
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
             Phase outer = ledger.turnTo(Phase.HTTP, name);
-            try (WatchedHttpClient.Outer exchange = WatchedHttpClient.Outer.begin()) {
+            try {
                 ClientHttpResponse response = request.execute();
-                String redirected = exchange.redirected(name);
-                name = redirected != null
-                        ? redirected
+                String running = ledger.running(Phase.HTTP);
+                name = running != null && HttpName.isRedirected(running, name)
+                        ? running
                         : HttpName.of(
                                 name,
                                 response.getStatusCode().value(),

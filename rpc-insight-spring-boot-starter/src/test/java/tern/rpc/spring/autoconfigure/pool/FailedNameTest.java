@@ -16,6 +16,7 @@ class FailedNameTest {
         "40P01, update stock (failed 40P01)",
         "23505, update stock",
         "22001, update stock",
+        "57014, update stock",
         ", update stock (failed)"
     })
     void stateOfTheDatabaseIsPartOfTheName(String state, String name) {

@@ -11,7 +11,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,11 +32,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.webclient.autoconfigure.WebClientAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
 
 /** Checks with every kind of client that each exchange is recorded once, under the name of its host. */
 @Timeout(120)
@@ -83,6 +88,11 @@ class HttpClientWatchTest {
         });
         server.createContext("/full", exchange -> {
             exchange.sendResponseHeaders(503, -1);
+            exchange.close();
+        });
+        server.createContext("/moved", exchange -> {
+            exchange.getResponseHeaders().add("Location", url());
+            exchange.sendResponseHeaders(302, -1);
             exchange.close();
         });
         server.start();
@@ -142,6 +152,110 @@ class HttpClientWatchTest {
                     assertThat(Calls.names(call, Phase.HTTP))
                             .contains("GET " + url().substring("http://".length()) + "/full (503)");
                 });
+    }
+
+    /** Returns the name of the exchange with an address that redirects to another one. */
+    private static String redirected() {
+        String host = url().substring("http://".length());
+        return "GET " + host + "/moved (redirect to " + host + ")";
+    }
+
+    private static void assertRedirected(RestClient client) throws Exception {
+        CallLedger call = Calls.ledgerOf(
+                () -> assertThat(client.get().uri(url() + "/moved").retrieve().body(String.class))
+                        .isEqualTo("seven"));
+
+        assertThat(call.count(Phase.HTTP)).isOne();
+        assertThat(Calls.names(call, Phase.HTTP)).containsExactly(redirected());
+    }
+
+    @Test
+    void redirectThatBootsRestClientFollowsIsPartOfTheName() {
+        application
+                .withPropertyValues("spring.http.clients.imperative.factory=jdk")
+                .run(there ->
+                        assertRedirected(there.getBean(RestClient.Builder.class).build()));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FactoryOfAnOwnClient {
+
+        @Bean
+        HttpClient jdk() {
+            return HttpClient.newBuilder()
+                    .followRedirects(HttpClient.Redirect.NORMAL)
+                    .build();
+        }
+
+        @Bean
+        RestClient client(HttpClient jdk) {
+            JdkClientHttpRequestFactory factory = new JdkClientHttpRequestFactory(jdk);
+            factory.setReadTimeout(Duration.ofSeconds(60));
+            return RestClient.builder().requestFactory(factory).build();
+        }
+    }
+
+    @Test
+    void redirectThatAnOwnClientFollowsIsPartOfTheName() {
+        application.withUserConfiguration(FactoryOfAnOwnClient.class).run(there -> {
+            HttpClient jdk = there.getBean(HttpClient.class);
+            HttpRequest request =
+                    HttpRequest.newBuilder(URI.create(url() + "/moved")).build();
+
+            assertRedirected(there.getBean(RestClient.class));
+            CallLedger call = Calls.ledgerOf(() -> jdk.send(request, HttpResponse.BodyHandlers.ofString()));
+            assertThat(call.count(Phase.HTTP)).isOne();
+            assertThat(Calls.names(call, Phase.HTTP)).containsExactly(redirected());
+        });
+    }
+
+    @Test
+    void redirectsOutsideOfCallsAreKnownByTheSameName() {
+        OutsideOperations.clear();
+        application
+                .withPropertyValues("spring.http.clients.imperative.factory=jdk")
+                .run(there -> {
+                    RestClient client = there.getBean(RestClient.Builder.class).build();
+
+                    client.get().uri(url() + "/moved").retrieve().toBodilessEntity();
+
+                    assertThat(OutsideOperations.of(Phase.HTTP, redirected())).isNotNull();
+                });
+    }
+
+    @Test
+    void requestThatTimesOutIsCancelled() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        server.createContext("/hung", exchange -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+        try {
+            application
+                    .withPropertyValues(
+                            "spring.http.clients.imperative.factory=jdk", "spring.http.clients.read-timeout=50ms")
+                    .run(there -> {
+                        RestClient client =
+                                there.getBean(RestClient.Builder.class).build();
+                        CallLedger call = Calls.ledgerOf(() -> {
+                            assertThatThrownBy(() -> client.get()
+                                            .uri(url() + "/hung")
+                                            .retrieve()
+                                            .toBodilessEntity())
+                                    .hasCauseInstanceOf(HttpTimeoutException.class);
+                            return null;
+                        });
+
+                        assertThat(Calls.names(call, Phase.HTTP))
+                                .containsExactly("GET " + url().substring("http://".length()) + "/hung");
+                    });
+        } finally {
+            end.countDown();
+        }
     }
 
     @Test

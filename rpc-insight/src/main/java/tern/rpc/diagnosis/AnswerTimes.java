@@ -1,0 +1,96 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+
+/**
+ * How long an operation took in the calls of the observed period that its timeout did not end. Times are in
+ * nanoseconds; -1 if there are no such calls.
+ *
+ * @param recorded the number of recorded calls from which the times were computed
+ * @param meanNanos the mean time of one operation
+ * @param medianNanos the time that half of the operations do not exceed
+ * @param slowNanos the time that nine of ten operations do not exceed
+ */
+record AnswerTimes(int recorded, double meanNanos, double medianNanos, double slowNanos) {
+
+    private static final int MIN_RECORDED = 5;
+    private static final double MEDIAN = 0.5;
+    private static final double SLOW = 0.9;
+
+    /** A timeout cuts off the usual times if the slow answers take at least this share of it. */
+    private static final double NEAR = 0.8;
+
+    private static final double HALF = 0.5;
+
+    /** One call's operations. A call that met the target stands for {@link CallRecords#ONE_IN} calls. */
+    private record Answered(double eachNanos, double weight) {}
+
+    /**
+     * @param late late or failed calls that the operation's timeout did not end
+     * @param good some of the calls that met the target
+     */
+    static AnswerTimes of(List<EndedCall> late, List<EndedCall> good, Phase phase, String name) {
+        List<Answered> answered = new ArrayList<>();
+        late.forEach(call -> add(call, phase, name, 1, answered));
+        good.forEach(call -> add(call, phase, name, CallRecords.ONE_IN, answered));
+        answered.sort(Comparator.comparingDouble(Answered::eachNanos));
+        double weights = answered.stream().mapToDouble(Answered::weight).sum();
+        double sum = answered.stream()
+                .mapToDouble(one -> one.eachNanos() * one.weight())
+                .sum();
+        return new AnswerTimes(
+                answered.size(),
+                weights == 0 ? -1 : sum / weights,
+                quantile(answered, MEDIAN * weights),
+                quantile(answered, SLOW * weights));
+    }
+
+    private static void add(EndedCall call, Phase phase, String name, double weight, List<Answered> into) {
+        double nanos = 0;
+        int count = 0;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            if (entry.kind() == phase && OperationNames.isNamed(entry.name(), name)) {
+                nanos += entry.nanos();
+                count += entry.count();
+            }
+        }
+        if (count > 0) {
+            into.add(new Answered(nanos / count, weight * count));
+        }
+    }
+
+    /** @param sorted the times in ascending order */
+    private static double quantile(List<Answered> sorted, double weight) {
+        double sum = 0;
+        for (Answered one : sorted) {
+            sum += one.weight();
+            if (sum >= weight) {
+                return one.eachNanos();
+            }
+        }
+        return -1;
+    }
+
+    /** Returns whether enough calls were recorded to compare their times with a timeout. */
+    boolean areEnough() {
+        return recorded >= MIN_RECORDED;
+    }
+
+    /**
+     * Returns whether this timeout is within the usual variation of the times: the slow answers nearly take as long as
+     * the timeout, and the mean answer takes at least half of it. If most answers were much faster, the operation would
+     * sometimes hang, and a longer timeout would not help.
+     */
+    boolean reach(double timeoutNanos) {
+        return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;
+    }
+
+    /** Returns text such as {@code 41 ms (p50) and 48 ms (p90)}. */
+    String text() {
+        return Times.millis(medianNanos) + " ms (p50) and " + Times.millis(slowNanos) + " ms (p90)";
+    }
+}

@@ -1,0 +1,253 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/** Describes causes that concern the garbage collector and the heap. */
+final class CollectorText {
+
+    private static final double MUCH_MORE = 2;
+
+    /** The beginning of the names of the threads of the diagnosis, which work more while calls are late. */
+    private static final String DIAGNOSIS = "rpc-diagnosis";
+
+    /** The diagnosis names threads that allocate at least this number of bytes per second. */
+    private static final double MIN_ALLOCATION = 10e6;
+
+    /** The causes that the JVM reports for collections requested by diagnostic tools and agents. */
+    private static final Set<String> TOOLS = Set.of(
+            "Heap Inspection Initiated GC",
+            "Heap Dump Initiated GC",
+            "Diagnostic Command",
+            "JvmtiEnv ForceGarbageCollection");
+
+    /** Methods that add elements to a collection, which may be what fills the heap. */
+    private static final Set<String> ADDS = Set.of(
+            "ArrayList.add",
+            "ArrayList.addAll",
+            "LinkedList.add",
+            "ArrayDeque.add",
+            "ArrayDeque.addLast",
+            "HashSet.add",
+            "HashMap.put",
+            "HashMap.putIfAbsent",
+            "HashMap.computeIfAbsent",
+            "HashMap.merge",
+            "LinkedHashMap.put",
+            "TreeMap.put",
+            "ConcurrentHashMap.put",
+            "ConcurrentHashMap.putIfAbsent",
+            "ConcurrentHashMap.computeIfAbsent",
+            "ConcurrentHashMap.merge",
+            "ConcurrentLinkedQueue.add",
+            "ConcurrentLinkedQueue.offer",
+            "ConcurrentLinkedDeque.add",
+            "LinkedBlockingQueue.add",
+            "LinkedBlockingQueue.offer",
+            "LinkedBlockingQueue.put",
+            "CopyOnWriteArrayList.add",
+            "Vector.add");
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    CollectorText(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /** Returns whether a tool outside of the application has requested the collections with this cause. */
+    static boolean isAskedForFromOutside(@Nullable String cause) {
+        return cause != null && TOOLS.contains(cause);
+    }
+
+    Told told() {
+        Machine machine = evidence.machine();
+        List<String> facts = new ArrayList<>();
+        facts.add(percent("paused", machine.collecting(), "of the time"));
+        if (machine.live() >= 0) {
+            facts.add(percent("live", machine.live(), "of the old generation after collections"));
+        }
+        if (machine.allocatedPerSecond() >= 0) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "allocates %.0f MB/s%s",
+                    machine.allocatedPerSecond() / 1e6,
+                    machine.usuallyAllocatedPerSecond() > 0
+                            ? String.format(Locale.ROOT, ", usually %.0f", machine.usuallyAllocatedPerSecond() / 1e6)
+                            : ""));
+        }
+        Part code = longestComputing();
+        String allocators = allocators();
+        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; look at " + code.name() + " first";
+        String cause = machine.collectionCause();
+        if (cause != null) {
+            facts.add("reason   " + cause);
+        }
+        HeapGrowth growth = machine.growth();
+        if (growth != null) {
+            facts.add(growth.line(machine.allocatedPerSecond()));
+        }
+        if (machine.isHeapFilling()) {
+            return new Told(
+                    machine.live() >= Machine.NEARLY_FULL ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
+                    "heap",
+                    Change.of(
+                            Where.CODE, nearlyFull() + keeper(who) + (growth == null ? "" : "; " + growth.untilFull())),
+                    facts);
+        }
+        if (CollectorLog.STALL.equals(cause)) {
+            return new Told(
+                    "COLLECTOR: allocation stalls",
+                    "heap",
+                    Change.of(
+                            Where.CODE,
+                            "a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
+                                    + " MB, or fewer and smaller objects a call: threads wait until the concurrent"
+                                    + " collector has freed memory" + who),
+                    facts);
+        }
+        StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
+        if ("System.gc()".equals(cause) && direct != null) {
+            return new Told(
+                    "DIRECT MEMORY",
+                    "direct buffers",
+                    Change.of(
+                            Where.CODE,
+                            "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
+                                    + ", or a larger -XX:MaxDirectMemorySize: each one that does not fit makes the JVM"
+                                    + " collect first"),
+                    facts);
+        }
+        StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
+        if ("System.gc()".equals(cause)) {
+            return new Told(
+                    "COLLECTOR: asked for by code",
+                    "System.gc()",
+                    Change.of(
+                            Where.CODE,
+                            "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
+                                    + ", or -XX:+DisableExplicitGC"),
+                    facts);
+        }
+        if ("Metadata GC Threshold".equals(cause)) {
+            return new Told(
+                    "COLLECTOR: classes",
+                    "metaspace",
+                    Change.of(Where.CODE, "see what loads classes again and again; else a larger -XX:MetaspaceSize"),
+                    facts);
+        }
+        if (isAskedForFromOutside(cause)) {
+            return new Told(
+                    "COLLECTOR: asked for from outside",
+                    "a tool or agent",
+                    Change.of(
+                            Where.MACHINE,
+                            "stop the tool or agent that makes this JVM collect (" + cause
+                                    + "), such as jmap -histo:live,"
+                                    + " jcmd GC.class_histogram, GC.heap_dump or GC.run; jcmd GC.class_histogram -all"
+                                    + " counts objects without a collection"),
+                    facts);
+        }
+        boolean more = machine.usuallyAllocatedPerSecond() > 0
+                && machine.allocatedPerSecond() > MUCH_MORE * machine.usuallyAllocatedPerSecond();
+        return new Told(
+                more ? "COLLECTOR: more allocation" : "COLLECTOR",
+                "collector",
+                Change.of(Where.CODE, fewerObjects(who)),
+                facts);
+    }
+
+    /**
+     * Names the code that calls compute in if it mostly adds elements to a collection. Otherwise returns the given text
+     * about the code that allocates.
+     */
+    private String keeper(String otherwise) {
+        Part code = longestComputing();
+        String called = code == null ? null : excess.samples.calledIn(code);
+        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        return line == null || called == null || !ADDS.contains(called)
+                ? otherwise
+                : "; look first at " + ApplicationCode.shown(line) + ", which calls " + called;
+    }
+
+    private String fewerObjects(String who) {
+        Machine.Burner most = mostAllocating();
+        if (most == null || most.place() == null || most.servesCalls()) {
+            return "fewer or smaller objects a call" + who;
+        }
+        return "fewer or smaller objects at a time in " + most.place() + ", where threads " + most.name()
+                + "* allocate " + Math.round(most.allocatedPerSecond() / 1e6) + " MB/s";
+    }
+
+    /**
+     * Returns the advice for a nearly full heap. A larger heap is recommended only if it fits within the container's
+     * memory limit.
+     */
+    private String nearlyFull() {
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        long limit = evidence.machine().second() == null
+                ? -1
+                : evidence.machine().second().to().memory().limitBytes() >> 20;
+        String larger = limit > 0 && heap * 2 > limit * 0.75
+                ? "more memory: the container's limit is " + limit + " MB"
+                : "-Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
+        return "bound what is kept in memory (caches, queues, sessions); if all of it is needed, " + larger;
+    }
+
+    /** Returns the threads that allocate the most memory; null if no threads allocate much. */
+    private Machine.@Nullable Burner mostAllocating() {
+        return evidence.machine().burners().stream()
+                .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
+                .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
+                .filter(most -> most.allocatedPerSecond() >= MIN_ALLOCATION)
+                .orElse(null);
+    }
+
+    /** Describes the threads that allocate the most memory, with the code that they run. */
+    String allocators() {
+        Machine.Burner most = mostAllocating();
+        if (most == null) {
+            return "";
+        }
+        Part code = longestComputing();
+        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        // The many samples of the calls are better evidence than the single sample of the thread.
+        if (most.servesCalls() && line != null) {
+            return String.format(
+                    Locale.ROOT,
+                    "; calls allocate %.0f MB/s, look at %s first",
+                    most.allocatedPerSecond() / 1e6,
+                    ApplicationCode.shown(line));
+        }
+        return String.format(
+                Locale.ROOT,
+                "; %s* allocate%s, %.0f MB/s",
+                most.name(),
+                most.place() == null ? "" : " in " + most.place(),
+                most.allocatedPerSecond() / 1e6);
+    }
+
+    /** Returns the code that calls compute in for the longest time; null if there is none. */
+    @Nullable
+    Part longestComputing() {
+        for (Part part : excess.account.longestFirst()) {
+            if (part.kind() == Kind.COMPUTING) {
+                return part;
+            }
+        }
+        return null;
+    }
+
+    static String percent(String word, double share, String of) {
+        return String.format(Locale.ROOT, "%-8s %.0f %% %s", word, Math.max(0, share) * 100, of);
+    }
+}

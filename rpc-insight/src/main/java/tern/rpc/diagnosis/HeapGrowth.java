@@ -1,0 +1,111 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The growth of the memory that objects occupy after collections. If it reaches the size of the heap soon, the
+ * application keeps too many objects. If it stays the same, the application only allocates much.
+ *
+ * @param fromShare the used share of the heap at the beginning, from 0 to 1
+ * @param toShare the used share of the heap now
+ * @param seconds the time between both
+ * @param keptPerSecond the number of bytes that are kept per second
+ * @param secondsToFull the time until the heap is full, if it grows at the same rate
+ */
+record HeapGrowth(double fromShare, double toShare, double seconds, double keptPerSecond, double secondsToFull) {
+
+    private static final double MIN_SECONDS = 1;
+    private static final double MAX_SECONDS_TO_FULL = 120;
+
+    /** The used share of the heap must have grown by at least this value. */
+    private static final double MIN_GROWTH = 0.15;
+
+    /** All decreases together may be at most this share of the growth. */
+    private static final double MAX_DECREASES = 0.25;
+
+    /** The number of major collections that show a growth. Each of them frees all unused objects. */
+    private static final int MIN_MAJOR = 2;
+
+    /** The used share of the heap after the last major collection must be at least this value. */
+    private static final double MIN_SHARE_MAJOR = 0.4;
+
+    /** The number of other collections that show a growth. */
+    private static final int MIN_OTHERS = 6;
+
+    /**
+     * Like {@link #MIN_SHARE_MAJOR}, after other collections. Collectors that run beside the application begin to free
+     * old objects before this share is in use. Below it, the old objects may be garbage.
+     */
+    private static final double MIN_SHARE_OTHERS = 0.6;
+
+    /**
+     * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
+     *
+     * @param major whether the collection freed all unused objects
+     * @param freesOld whether collections of this kind also free old objects
+     */
+    record Use(long atNanos, long bytes, boolean major, boolean freesOld) {}
+
+    /**
+     * Returns the growth of the used memory; null if it does not grow much, or not steadily, or if the heap will not be
+     * full soon.
+     *
+     * @param uses the used memory after the last collections, the oldest first
+     */
+    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes) {
+        List<Use> major = uses.stream().filter(Use::major).toList();
+        return major.size() >= MIN_MAJOR
+                ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
+                : growth(uses.stream().filter(Use::freesOld).toList(), heapBytes, MIN_OTHERS, MIN_SHARE_OTHERS);
+    }
+
+    private static @Nullable HeapGrowth growth(List<Use> uses, double heapBytes, int minUses, double minShare) {
+        int from = 0;
+        for (int i = 0; i < uses.size(); i++) {
+            from = uses.get(i).bytes <= uses.get(from).bytes ? i : from;
+        }
+        if (uses.size() - from < minUses) {
+            return null;
+        }
+        Use first = uses.get(from);
+        Use last = uses.get(uses.size() - 1);
+        double decreases = 0;
+        for (int i = from + 1; i < uses.size(); i++) {
+            decreases += Math.max(0, uses.get(i - 1).bytes - uses.get(i).bytes);
+        }
+        double grown = last.bytes - (double) first.bytes;
+        double seconds = (last.atNanos - first.atNanos) / 1e9;
+        double toFull = (heapBytes - last.bytes) * seconds / grown;
+        boolean grows = grown >= MIN_GROWTH * heapBytes && decreases <= MAX_DECREASES * grown;
+        return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= MAX_SECONDS_TO_FULL
+                ? new HeapGrowth(
+                        first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))
+                : null;
+    }
+
+    /**
+     * Returns the line that describes the growth in a diagnosis.
+     *
+     * @param allocatedPerSecond the number of bytes that are allocated per second; negative if unknown
+     */
+    String line(double allocatedPerSecond) {
+        String of = allocatedPerSecond <= 0
+                ? ""
+                : String.format(Locale.ROOT, " of %.0f MB/s allocated", allocatedPerSecond / 1e6);
+        return String.format(
+                Locale.ROOT,
+                "fills    from %.0f %% to %.0f %% of the heap in %.0f s: %.0f MB/s%s are kept",
+                fromShare * 100,
+                toShare * 100,
+                seconds,
+                keptPerSecond / 1e6,
+                of);
+    }
+
+    /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
+    String untilFull() {
+        return String.format(Locale.ROOT, "the heap is full in about %.0f s at this rate", secondsToFull);
+    }
+}

@@ -1,0 +1,133 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.HeapGrowth.Use;
+
+/** Tests whether the heap fills or whether the application only allocates much. */
+class HeapGrowthTest {
+
+    private static final long MEGABYTE = 1_000_000;
+    private static final double HEAP = 1e9;
+
+    /** Returns the used memory after collections of the same kind, with the given time between them. */
+    private static List<Use> uses(double secondsBetween, boolean major, boolean freesOld, long... megabytes) {
+        List<Use> uses = new ArrayList<>();
+        for (long used : megabytes) {
+            long at = (long) (uses.size() * secondsBetween * TimeUnit.SECONDS.toNanos(1));
+            uses.add(new Use(at, used * MEGABYTE, major, freesOld));
+        }
+        return uses;
+    }
+
+    @Test
+    void heapThatFillsWithinSecondsHasARateAndATimeUntilItIsFull() {
+        HeapGrowth growth = HeapGrowth.of(uses(1, false, true, 250, 300, 380, 460, 540, 620, 700), HEAP);
+
+        assertThat(growth).isNotNull();
+        assertThat(growth.line(310e6))
+                .isEqualTo("fills    from 25 % to 70 % of the heap in 6 s: 75 MB/s of 310 MB/s allocated are kept");
+        assertThat(growth.untilFull()).isEqualTo("the heap is full in about 4 s at this rate");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, false, true, '300 310 305 290 300 310 305'", // much allocation, nothing kept
+        "1, false, true, '700 690 710 700 705 695 700'", // a large cache that does not grow
+        "1, false, true, '300 400 500 600 700 310 320'", // the collector has freed old objects
+        "1, false, true, '100 160 220 280 340 400 450'", // the collector has not begun to free old objects
+        "20, false, true, '500 540 580 620 660 700'", // slow growth
+        "1, false, true, '300 500 700'", // too few collections
+        "1, false, false, '300 400 500 600 700 800 900'", // young collections of a collector that frees old objects
+        // later
+        "2, true, false, '400 410 405 400'",
+    })
+    void heapThatDoesNotFillSoonHasNoGrowth(double secondsBetween, boolean major, boolean freesOld, String used) {
+        long[] megabytes =
+                List.of(used.split(" ")).stream().mapToLong(Long::parseLong).toArray();
+
+        assertThat(HeapGrowth.of(uses(secondsBetween, major, freesOld, megabytes), HEAP))
+                .isNull();
+    }
+
+    @Test
+    void twoMajorCollectionsThatFreeLessAndLessAreEnough() {
+        assertThat(HeapGrowth.of(uses(5, true, false, 400, 600), HEAP)).isNotNull();
+    }
+
+    @Test
+    void flatUseAfterMajorCollectionsOutweighsTheGrowthBetweenThem() {
+        List<Use> uses = new ArrayList<>(uses(1, false, true, 300, 400, 500, 600, 700, 800));
+        uses.add(0, new Use(-2, 300 * MEGABYTE, true, true));
+        uses.add(1, new Use(-1, 300 * MEGABYTE, true, true));
+
+        assertThat(HeapGrowth.of(uses, HEAP)).isNull();
+    }
+
+    @Test
+    void growthOfTheLastMinuteIsReadFromTheCollections() {
+        CollectorLog log = new CollectorLog();
+        long heap = Runtime.getRuntime().maxMemory();
+        for (Use use : uses(1, false, true, 300, 380, 460, 540, 620, 700)) {
+            log.addUse(new Use(use.atNanos(), (long) (heap * (use.bytes() / HEAP)), false, true));
+        }
+
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(6))).isNotNull();
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(66))).isNull();
+    }
+
+    @Test
+    void liveShareIsReadFromTheLastEightCollections() {
+        CollectorLog log = new CollectorLog();
+        long heap = Runtime.getRuntime().maxMemory();
+        for (int i = 0; i < 9; i++) {
+            log.addUse(new Use(i, (long) (heap * (i == 0 ? 0.1 : 0.5)), false, true));
+        }
+
+        assertThat(log.live(10)).isBetween(0.49, 0.51);
+    }
+
+    private static SampledCalls pausedWhileAdding(String called) {
+        List<StackTraceElement> path = List.of(new StackTraceElement("shop.Quotes", "keep", "Quotes.java", 57));
+        Part part = new Part(Part.Kind.COMPUTING, "Quotes.keep");
+        return new SampledCalls()
+                .pausedMillis(250)
+                .calls(
+                        "OrderService.place",
+                        Phase.OWN,
+                        300,
+                        samples -> samples.add(
+                                new Sample(0, Phase.OWN, part, path, called, null, null, false, null, -1, -1)));
+    }
+
+    @Test
+    void codeThatAddsToACollectionIsNamedWhileTheHeapFills() {
+        Cause first = pausedWhileAdding("HashMap.put")
+                .growing(new HeapGrowth(0.2, 0.64, 12, 45e6, 20))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR: heap fills: heap");
+        assertThat(first.change().text())
+                .startsWith("bound what is kept in memory")
+                .contains("look first at Quotes.keep:57, which calls HashMap.put")
+                .endsWith("the heap is full in about 20 s at this rate");
+        assertThat(first.evidence())
+                .anyMatch(line -> line.startsWith("fills    from 20 % to 64 % of the heap in 12 s"));
+    }
+
+    @Test
+    void collectorOfAHeapThatDoesNotFillNeedsFewerObjects() {
+        Cause first = pausedWhileAdding("HashMap.put").causes().get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR: collector");
+        assertThat(first.change().text()).startsWith("fewer or smaller objects a call");
+    }
+}

@@ -1,0 +1,330 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.net.http.HttpTimeoutException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+import shop.Tickets;
+import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Tests whether a timeout or the operation that it ends is named as the cause. */
+class ShortTimeOutsTest {
+
+    private static final String STOCK = "GET stock:80";
+    private static final Throwable LATE = new HttpTimeoutException("request timed out");
+
+    private final Shop shop = new Shop();
+
+    /** Serves 60 calls a second. The function returns the time of each call's exchange; a negative time times out. */
+    private void seconds(int count, IntFunction<Double> exchange) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    double millis = exchange.apply(call);
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            millis < 0 ? LATE : null,
+                            steps -> steps.own(2).in(Phase.HTTP, STOCK, Math.abs(millis)));
+                }
+            });
+        }
+    }
+
+    private Cause firstCause() {
+        return first(shop.diagnosis());
+    }
+
+    private String title() {
+        return DiagnosisText.title(firstCause());
+    }
+
+    @Test
+    void timeoutThatHasAlwaysCutOffTheSlowerAnswersIsTooShort() {
+        seconds(75, call -> call % 3 == 0 ? -50.0 : 30.0 + call % 20);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text())
+                .contains("it ends after 50 ms and takes")
+                .contains("(p50)")
+                .endsWith("(p90) when it ends in time");
+        assertThat(firstCause().change().where()).isEqualTo(Cause.Where.CODE);
+    }
+
+    @Test
+    void peerThatUsuallyAnswersAtOnceAndSometimesHangsIsTheCause() {
+        seconds(75, call -> call % 3 == 0 ? -50.0 : 4.0);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    @Test
+    void peerThatBecomesSlowerThanTheUnchangedTimeoutIsTheCause() {
+        seconds(90, call -> 40.0 + call % 10);
+        seconds(6, call -> -50.0);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    @Test
+    void peerThatIsSlowerInTheCallsThatDoNotTimeOutIsTheCause() {
+        seconds(90, call -> 40.0);
+        seconds(6, call -> call % 2 == 0 ? -40.0 : 90.0); // the second half of the calls has a longer timeout
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    @Test
+    void timeoutThatEndsAsManyCallsAsTheUsualTimesLetExpectIsTooShort() {
+        seconds(90, call -> 40.0 + call % 10);
+        seconds(6, call -> call % 10 >= 7 ? -47.0 : 40.0 + call % 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().evidence()).anyMatch(line -> line.matches("answers  4\\d ms \\(p50\\) and 4\\d ms .*"));
+    }
+
+    /** Serves calls that try the exchange four times. */
+    private void tryFourTimes(double millis) {
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(Shop.PLACE, 0, LATE, steps -> {
+                        for (int attempt = 0; attempt < 4; attempt++) {
+                            steps.in(Phase.HTTP, STOCK, millis);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    @Test
+    void timeoutOfEachAttemptIsTooShortAlthoughTheCallIsLate() {
+        seconds(90, call -> 40.0);
+        tryFourTimes(30);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text()).contains("it ends after 30 ms and usually takes 40 ms");
+    }
+
+    @Test
+    void peerThatIsSlowerInEachAttemptIsTheCause() {
+        seconds(90, call -> 10.0);
+        tryFourTimes(30);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    private static String titleOfAttemptsWithPauses(double usualMillis) {
+        Part sleep = new Part(Part.Kind.SLEEP, "Naps.pause");
+        List<StackTraceElement> path = List.of(new StackTraceElement("shop.Naps", "pause", "Naps.java", 22));
+        Cause first = new SampledCalls()
+                .usually(Shop.PLACE, Phase.HTTP, STOCK, usualMillis)
+                .quick(Shop.PLACE, Phase.HTTP, STOCK, usualMillis)
+                .failing(LATE)
+                .repeatingExchange(
+                        Shop.PLACE,
+                        STOCK,
+                        3,
+                        30,
+                        200,
+                        samples -> samples.add(
+                                new Sample(0, Phase.OWN, sleep, path, "Thread.sleep", null, null, false, null, -1, -1)))
+                .causes()
+                .get(0);
+        return DiagnosisText.title(first);
+    }
+
+    @Test
+    void pausesBetweenAttemptsThatTimeOutBelongToTheTimeout() {
+        assertThat(titleOfAttemptsWithPauses(40)).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+    }
+
+    @Test
+    void pausesBetweenAttemptsOfASlowPeerBelongToThePeer() {
+        assertThat(titleOfAttemptsWithPauses(5)).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    @Test
+    void propertyThatSetsTheTimeoutIsInTheChange() {
+        shop.limits.add(new TimeLimit(Phase.HTTP, "spring.http.clients.read-timeout", Duration.ofMillis(20)));
+        shop.limits.add(
+                new TimeLimit(Phase.HTTP, "spring.http.serviceclient.other.read-timeout", Duration.ofSeconds(5)));
+        shop.limits.add(new TimeLimit(Phase.REDIS, "spring.data.redis.timeout", Duration.ofMillis(20)));
+        seconds(90, call -> 40.0);
+        seconds(6, call -> -22.0);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text())
+                .endsWith("usually takes 40 ms; the timeout is 20 ms (spring.http.clients.read-timeout)");
+    }
+
+    @Test
+    void limitThatDoesNotFitTheTimeIsNotNamed() {
+        shop.limits.add(new TimeLimit(Phase.HTTP, "spring.http.clients.read-timeout", Duration.ofSeconds(5)));
+        seconds(90, call -> 40.0);
+        seconds(6, call -> -22.0);
+
+        assertThat(firstCause().change().text()).endsWith("usually takes 40 ms");
+    }
+
+    private void failing(Throwable failure, Phase phase, String name, double millis) {
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(Shop.PLACE, 0, failure, steps -> steps.own(2).in(phase, name, millis));
+                }
+            });
+        }
+    }
+
+    @Test
+    void lineThatStopsWaitingForAResultIsInTheChange() {
+        seconds(90, call -> 40.0);
+        failing(Tickets.gaveUp(), Phase.HTTP, STOCK, 20);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text()).contains("; the timeout is set in Tickets.gaveUp:");
+    }
+
+    private void statementThatTheDatabaseCancels(double millis) {
+        shop.healthy(call -> call.own(2).in(Phase.SQL, "select stock", 40));
+        failing(
+                new SQLException("ERROR: canceling statement due to user request", "57014"),
+                Phase.SQL,
+                "select stock (failed 57014)",
+                millis);
+    }
+
+    @Test
+    void timeoutOfACancelledStatementIsTooShort() {
+        statementThatTheDatabaseCancels(20);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: select stock");
+    }
+
+    @Test
+    void statementThatIsCancelledBecauseItIsSlowerThanUsualIsTheCause() {
+        statementThatTheDatabaseCancels(90);
+
+        assertThat(title()).as(shop.diagnosis().text()).startsWith("SLOW STATEMENT: select stock");
+    }
+
+    /** An exception with the simple name of the exception of Spring's transactions. */
+    private static final class TransactionTimedOutException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        TransactionTimedOutException() {
+            super("Transaction timed out: deadline was Sun Nov 29 06:00:00 UTC 2026");
+        }
+    }
+
+    @Test
+    void timeoutOfATransactionIsNamedWithThePlaceWhereItIsSet() {
+        shop.healthy(call -> call.own(40));
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(Shop.PLACE, 0, new TransactionTimedOutException(), steps -> steps.own(30));
+                }
+            });
+        }
+
+        assertThat(title()).as(shop.diagnosis().text()).startsWith("TIMEOUT TOO SHORT: TransactionTimedOutException");
+        assertThat(firstCause().change().text()).contains("spring.transaction.default-timeout");
+    }
+
+    /** Serves calls with an exchange. The code of calls with a negative time throws an exception of its own. */
+    private void secondsWithOwnExceptions(IntFunction<Double> exchange) {
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    double millis = exchange.apply(call);
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            millis < 0 ? new IllegalStateException("no stock") : null,
+                            steps -> steps.own(2).in(Phase.HTTP, STOCK, Math.abs(millis)));
+                }
+            });
+        }
+    }
+
+    @Test
+    void timeoutThatTheCodeHidesIsTooShort() {
+        seconds(90, call -> 30.0 + call % 20);
+        secondsWithOwnExceptions(call -> call % 20 >= 17 ? -47.0 : 30.0 + call % 20);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text()).contains("it ends after 47 ms and usually takes 41 ms");
+    }
+
+    @Test
+    void exceptionAfterAnAnswerThatTakesTheUsualTimeIsTheFailure() {
+        seconds(90, call -> 40.0);
+        secondsWithOwnExceptions(call -> call % 4 == 0 ? -40.0 : 40.0);
+
+        assertThat(firstCause().kind()).as(shop.diagnosis().text()).isEqualTo("FAILURE");
+    }
+
+    @Test
+    void exceptionAfterAQuickerAnswerIsTheFailure() {
+        seconds(90, call -> 40.0);
+        secondsWithOwnExceptions(call -> call % 4 == 0 ? -30.0 : 40.0);
+
+        assertThat(firstCause().kind()).as(shop.diagnosis().text()).isEqualTo("FAILURE");
+    }
+
+    @Test
+    void exceptionAfterAnswersOfDifferentDurationsIsTheFailure() {
+        seconds(90, call -> 30.0 + call % 20);
+        secondsWithOwnExceptions(call -> call % 4 == 0 ? -(30.0 + call % 20) : 30.0 + call % 20);
+
+        assertThat(firstCause().kind()).as(shop.diagnosis().text()).isEqualTo("FAILURE");
+    }
+
+    /** Serves calls that get no connection within 20 ms. */
+    private void connectionsInTime(double usualMillis, int refusedPerSecond) {
+        shop.healthy(call ->
+                call.own(2).in(Phase.JDBC_CONNECTION, "druid", usualMillis).in(Phase.SQL, "select stock", 5));
+        long[] seconds = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
+                .now(4, 0, 3)
+                .counts(100 * ++seconds[0], refusedPerSecond * seconds[0])
+                .sums(Duration.ofMillis(2_000 * seconds[0]), Duration.ofMillis(2_000 * seconds[0]))
+                .settings(List.of(new PoolSetting(
+                        "spring.datasource.druid.max-wait",
+                        "20ms",
+                        PoolSetting.Source.USER,
+                        PoolSetting.Use.WAIT_LIMIT)))
+                .build());
+        failing(new SQLTransientConnectionException("no connection"), Phase.JDBC_CONNECTION, "druid", 20);
+    }
+
+    @Test
+    void limitOfAPoolThatIsShorterThanTheUsualWaitIsTooShort() {
+        connectionsInTime(30, 60);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: druid");
+        assertThat(firstCause().change().text())
+                .isEqualTo(
+                        "a longer spring.datasource.druid.max-wait than 20ms, or a larger pool: calls stop waiting for"
+                                + " a connection of \"druid\" after 20 ms, and usually wait 30 ms");
+    }
+
+    @Test
+    void poolForWhichCallsUsuallyDoNotWaitIsItselfTheCause() {
+        connectionsInTime(1, 60);
+
+        assertThat(firstCause().kind()).as(shop.diagnosis().text()).isNotEqualTo("TIMEOUT TOO SHORT");
+    }
+}

@@ -1,0 +1,134 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.ClassVisitor;
+import org.springframework.asm.MethodVisitor;
+import org.springframework.asm.Opcodes;
+import org.springframework.asm.SpringAsmInfo;
+import org.springframework.asm.Type;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+import tern.rpc.spring.RpcService;
+
+/**
+ * Finds services that are not exported, because only their class has {@code @RpcService}, a {@code @Bean} method hides
+ * the class behind an interface, and the bean does not exist yet. Creates no beans: reads in the class file which
+ * classes the method creates.
+ */
+final class HiddenServices {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HiddenServices.class);
+
+    private HiddenServices() {}
+
+    /** Returns the hidden classes. The keys are the names of their beans. */
+    static Map<String, Class<?>> in(ConfigurableListableBeanFactory beans) {
+        Map<String, Class<?>> hidden = new TreeMap<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            if (!beans.containsSingleton(name)) {
+                Class<?> type = behind(beans, name);
+                if (type != null) {
+                    hidden.put(name, type);
+                }
+            }
+        }
+        return hidden;
+    }
+
+    /** Returns the class of a bean if the class has the annotation and Spring does not know the class yet. */
+    private static @Nullable Class<?> behind(ConfigurableListableBeanFactory beans, String name) {
+        try {
+            boolean isKnown = ExportedBeans.annotation(beans, name) != null;
+            Method method = LateServices.factoryMethod(beans, name);
+            if (isKnown || method == null || !mayHide(method.getReturnType())) {
+                return null;
+            }
+            List<? extends Class<?>> fitting = created(method).stream()
+                    .map(type -> loaded(type, method.getDeclaringClass().getClassLoader()))
+                    .filter(Objects::nonNull)
+                    .filter(method.getReturnType()::isAssignableFrom)
+                    .toList();
+            // With several classes, one of them may be a decorator of the service.
+            return fitting.size() == 1 && AnnotatedElementUtils.hasAnnotation(fitting.get(0), RpcService.class)
+                    ? fitting.get(0)
+                    : null;
+        } catch (RuntimeException | LinkageError e) {
+            // A class may refer to a library that is not there. Spring reports it if the bean is needed.
+            LOG.debug("The class of bean '{}' is not known before it is created", name, e);
+            return null;
+        }
+    }
+
+    /** Returns whether the type is an interface or an abstract class of the application. */
+    private static boolean mayHide(Class<?> type) {
+        return Modifier.isAbstract(type.getModifiers()) && !type.isPrimitive() && !ExportedBeans.isForeign(type);
+    }
+
+    private static @Nullable Class<?> loaded(String type, @Nullable ClassLoader loader) {
+        try {
+            return Class.forName(type, false, loader);
+        } catch (ClassNotFoundException | LinkageError e) {
+            return null;
+        }
+    }
+
+    /** Returns the names of the classes that a method creates with {@code new}. */
+    private static Set<String> created(Method method) {
+        Set<String> created = new LinkedHashSet<>();
+        Class<?> owner = method.getDeclaringClass();
+        // A native image has no class files.
+        try (InputStream file = owner.getResourceAsStream(ClassUtils.getClassFileName(owner))) {
+            if (file != null) {
+                new ClassReader(file).accept(new Creations(method, created), ClassReader.SKIP_DEBUG);
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("The class file of {} cannot be read", owner.getName(), e);
+        }
+        return created;
+    }
+
+    private static final class Creations extends ClassVisitor {
+        private final Method method;
+        private final Set<String> created;
+
+        Creations(Method method, Set<String> created) {
+            super(SpringAsmInfo.ASM_VERSION);
+            this.method = method;
+            this.created = created;
+        }
+
+        @Override
+        public @Nullable MethodVisitor visitMethod(
+                int access,
+                String name,
+                String descriptor,
+                @Nullable String signature,
+                String @Nullable [] exceptions) {
+            if (!name.equals(method.getName()) || !descriptor.equals(Type.getMethodDescriptor(method))) {
+                return null;
+            }
+            return new MethodVisitor(SpringAsmInfo.ASM_VERSION) {
+                @Override
+                public void visitTypeInsn(int opcode, String type) {
+                    if (opcode == Opcodes.NEW) {
+                        created.add(type.replace('/', '.'));
+                    }
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/**
+ * Logs that annotations such as {@code @GetMapping} on a service do not set the paths of RPC calls. The annotations are
+ * recognized by name, because the libraries are optional. A class that is also a controller is left out. The log level
+ * is INFO, because another class may use the annotations of the interface.
+ */
+final class WebMappings {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WebMappings.class);
+
+    private static final List<String> PACKAGES = List.of(
+            "org.springframework.web.bind.annotation.",
+            "org.springframework.web.service.annotation.",
+            "jakarta.ws.rs.");
+
+    private static final String CONTROLLER = "org.springframework.stereotype.Controller";
+
+    private WebMappings() {}
+
+    /** @param type the class of the bean, not of its proxy */
+    static void tell(Class<?> type, Set<Class<?>> services) {
+        if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)) {
+            return;
+        }
+        for (Class<?> service : services) {
+            Stream.of(service, type)
+                    .distinct()
+                    .filter(WebMappings::hasMapping)
+                    .findFirst()
+                    .ifPresent(mapped -> LOG.info(
+                            "RPC does not use the web annotations of {}: the path of a call is /{}/<method>"
+                                    + " (docs/http.md, Coming from Spring MVC)",
+                            mapped.getName(),
+                            service.getName()));
+        }
+    }
+
+    private static boolean hasMapping(Class<?> type) {
+        return isMapped(type) || Arrays.stream(type.getMethods()).anyMatch(WebMappings::isMapped);
+    }
+
+    private static boolean isMapped(AnnotatedElement element) {
+        return Arrays.stream(element.getAnnotations())
+                .map(Annotation::annotationType)
+                .map(Class::getName)
+                .anyMatch(name -> PACKAGES.stream().anyMatch(name::startsWith));
+    }
+}

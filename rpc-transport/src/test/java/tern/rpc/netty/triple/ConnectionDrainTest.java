@@ -1,0 +1,51 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetService;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tern.rpc.netty.EmbeddedServer;
+import tern.rpc.netty.peer.InstantServices;
+import tern.rpc.server.ServiceExport;
+
+class ConnectionDrainTest {
+
+    private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
+    private static final int SETTINGS = 4;
+    private static final int GOAWAY = 7;
+
+    /** Returns the last stream ids from the GOAWAY frames that the server has sent since the last call. */
+    private static List<Integer> lastStreams(EmbeddedServer.Peer peer) {
+        return Http2Script.frames(peer.received()).stream()
+                .filter(frame -> frame.type() == GOAWAY)
+                .map(frame -> ByteBuffer.wrap(frame.payload()).getInt())
+                .toList();
+    }
+
+    @Test
+    void clientThatDoesNotAcknowledgeThePingGetsTheFinalGoAwayAfterTenSeconds() throws Exception {
+        try (TripleSides sides = new TripleSides();
+                EmbeddedServer server = new EmbeddedServer(
+                        sides.protocols(),
+                        exports -> exports.export(ServiceExport.of(GreetService.class, InstantServices.greet())));
+                EmbeddedServer.Peer peer = server.connect()) {
+            byte[] beginning = HttpFuzzTest.joined(PREFACE, new Http2Script.Frame(SETTINGS, 0, 0, new byte[0]).bytes());
+            peer.send(beginning, 0, beginning.length);
+            peer.run();
+
+            peer.drain();
+            assertThat(lastStreams(peer)).containsExactly(Integer.MAX_VALUE);
+            peer.pass(Duration.ofSeconds(5));
+            assertThat(lastStreams(peer)).isEmpty();
+            assertThat(peer.isOpen()).isTrue();
+            peer.pass(Duration.ofSeconds(5));
+
+            assertThat(lastStreams(peer)).containsExactly(0);
+            assertThat(peer.isOpen()).isFalse();
+        }
+    }
+}
