@@ -21,7 +21,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** A timeout cuts off the usual times if the slow answers take at least this share of it. */
+    /** A timeout cuts off the usual times if the slow answers take at least this share of the timeout. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;

@@ -5,8 +5,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The growth of the memory that objects occupy after collections. If it reaches the size of the heap soon, the
- * application keeps too many objects. If it stays the same, the application only allocates much.
+ * The growth of the memory that objects occupy after collections. If the memory that objects occupy reaches the size of
+ * the heap soon, the application keeps too many objects. If this memory stays the same, the application only allocates
+ * much.
  *
  * @param fromShare the used share of the heap at the beginning, from 0 to 1
  * @param toShare the used share of the heap now

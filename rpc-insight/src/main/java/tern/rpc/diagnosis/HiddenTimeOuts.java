@@ -96,7 +96,8 @@ final class HiddenTimeOuts {
                 .mapToDouble(entry -> entry == null ? 0 : (double) entry.nanos())
                 .sorted()
                 .toArray();
-        // A timeout may end an operation too late, for example on a busy machine, but it never ends one too early.
+        // A timeout may end an operation too late, for example on a busy machine, but a timeout never ends an operation
+        // too early.
         double timeout = nanos[nanos.length / 2];
         double earlier = timeout - nanos[nanos.length / ONE_IN];
         if (timeout < MIN_NANOS || earlier > SAME * timeout) {

@@ -31,7 +31,7 @@ final class Stampedes {
 
     private static final int MIN_BURSTS = 2;
 
-    /** Calls usually find the entry in the cache: on average, they run at most this number of the operations. */
+    /** Calls usually find the entry in the cache, so a call runs at most this number of the operations on average. */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */
@@ -102,8 +102,8 @@ final class Stampedes {
     }
 
     /**
-     * Attributes the waits for connections of the same kind, and the time of other operations on the same server, to the
-     * operation of a stampede, if they occur during its bursts.
+     * Attributes the waits for connections of the same kind, and the time of other operations on the same server, to
+     * the operation of a stampede. Only waits and operations during the bursts of the stampede are attributed to it.
      *
      * @return whether there is a stampede of operations of this kind
      */
@@ -144,7 +144,7 @@ final class Stampedes {
                 || operations.areOfSameServer(one.name(), other.name());
     }
 
-    /** Returns whether calls that run during the bursts spend at least half of the time of this part. */
+    /** Returns whether the calls during the bursts spend at least half of the time of the given activity or wait. */
     private boolean mostlyDuring(Found found, Part part) {
         double all = 0;
         double during = 0;
@@ -210,7 +210,7 @@ final class Stampedes {
         return new Found(bursts, sizes[sizes.length / 2], pauses[pauses.length / 2]);
     }
 
-    /** Returns whether the part is a single measured operation that did not fail. */
+    /** Returns whether the given activity is a single measured operation that did not fail. */
     private static boolean isOperation(Part part) {
         return part.kind() != Kind.LOG
                 && !part.name().isEmpty()
@@ -230,7 +230,7 @@ final class Stampedes {
 
     /**
      * Returns the share of the calls that ran this operation, among the calls that met the target. Only methods with late
-     * or failed calls are considered. An operation that calls often run, but that stalls now and then, is no stampede.
+     * or failed calls are considered. A frequent operation that stalls now and then is no stampede.
      */
     private double shareOfGood(Phase phase, String name) {
         Set<String> methods = excess.badByMethod().keySet();
@@ -280,8 +280,8 @@ final class Stampedes {
 
     /**
      * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
-     * arrived. If few of them ran it, the calls need different data. If many more calls arrived, each of them may have
-     * needed the operation anyway.
+     * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
+     * arrived, each of the calls may have needed the operation anyway.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

@@ -27,7 +27,7 @@ final class TimeOuts {
 
     /**
      * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
-     * it ends more of them, the operation has become slower.
+     * the timeout ends a larger share of the operations, the operation has become slower.
      */
     private static final double MOST = 0.6;
 
@@ -327,8 +327,9 @@ final class TimeOuts {
     }
 
     /**
-     * Returns whether calls run this operation more often only because they repeat it after timeouts. Most calls then
-     * ran it several times and failed because of its timeout, and they usually run it, too.
+     * Returns whether the given operation has become more frequent only because calls repeat it after timeouts. In this
+     * case, most calls ran the operation several times and failed because of its timeout, and usual calls also run the
+     * operation.
      */
     boolean areAttempts(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -348,7 +349,7 @@ final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several of these operations, only the last one was ended by the timeout.
+                // If calls usually run several of these operations, the timeout ended only the last operation.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),
@@ -378,8 +379,8 @@ final class TimeOuts {
     }
 
     /**
-     * Returns the operation that calls with this part repeated after timeouts, until a timeout ended the calls. Returns
-     * null if fewer than half of these calls ended in this way.
+     * Returns the operation that the calls with the given pauses repeated after timeouts, until a timeout ended the
+     * calls. Returns null if timeouts ended fewer than half of the calls with these pauses in this way.
      */
     @Nullable
     Part repeatedIn(Part part) {

@@ -154,7 +154,7 @@ class HttpClientWatchTest {
                 });
     }
 
-    /** Returns the name of the exchange with an address that redirects to another one. */
+    /** Returns the name of the exchange with an address that redirects to another address. */
     private static String redirected() {
         String host = url().substring("http://".length());
         return "GET " + host + "/moved (redirect to " + host + ")";
