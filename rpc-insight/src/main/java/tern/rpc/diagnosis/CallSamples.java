@@ -70,6 +70,11 @@ final class CallSamples {
         return byMethod.getOrDefault(method, NONE);
     }
 
+    /** Returns the samples in which a thread was in the given activity or wait. */
+    List<Sample> in(Part part) {
+        return all().stream().filter(sample -> sample.part().equals(part)).toList();
+    }
+
     /** Returns the number of samples in which a thread was in the given activity or wait. */
     int looks(Part part) {
         int looks = 0;
@@ -427,7 +432,8 @@ final class CallSamples {
         return looks == 0 ? 0 : (double) computing / looks;
     }
 
-    private List<Sample> all() {
+    /** Returns all samples. */
+    List<Sample> all() {
         List<Sample> all = new ArrayList<>();
         byCall.values().forEach(all::addAll);
         return all;

@@ -2,9 +2,11 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -21,6 +23,9 @@ final class CauseText {
 
     /** More permits may help if the wait for a permit is at least this many times as long as its use. */
     private static final double PERMIT_FACTOR = 3;
+
+    /** The kinds of operations that may run within a transaction, but not on its database. */
+    private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
 
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
@@ -54,7 +59,8 @@ final class CauseText {
         this.redisText = new RedisText(evidence, excess, operations, storeText);
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
-        this.codeText = new CodeText(evidence, excess, poolText, operations);
+        this.codeText = new CodeText(
+                evidence, excess, poolText, operations, new AwaitedWork(evidence, excess, operations, pools));
     }
 
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
@@ -114,6 +120,8 @@ final class CauseText {
             Part wanted = symptom.waitedFor();
             if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
                 held = "a lock that other calls wait for: " + wanted.name();
+            } else if (held == null && wanted.kind() == Part.Kind.SQL && OF_OTHER_SERVERS.contains(part.kind())) {
+                held = "locked rows that other calls wait for, in " + wanted.name() + ",";
             } else if (held == null && isHeldDuring(part, symptom)) {
                 PoolVerdict pool = PoolVerdict.find(pools, wanted);
                 held = pool == null ? null : pool.resource();

@@ -27,12 +27,14 @@ final class CodeText {
     private final Excess excess;
     private final PoolText pools;
     private final Operations operations;
+    private final AwaitedWork work;
 
-    CodeText(Evidence evidence, Excess excess, PoolText pools, Operations operations) {
+    CodeText(Evidence evidence, Excess excess, PoolText pools, Operations operations, AwaitedWork work) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
         this.operations = operations;
+        this.work = work;
     }
 
     Told told(Part part) {
@@ -439,13 +441,22 @@ final class CodeText {
             return new Told(full.kind(), full.name(), full.change(), facts);
         }
         String hint = Hints.result(excess.samples.calledIn(part));
+        List<String> unexplained = work.facts(part);
+        if (hint.isEmpty() && !unexplained.isEmpty()) {
+            hint =
+                    "complete this result also where code fails (completeExceptionally, a finally block), and wait for it"
+                            + " with a timeout: no thread was found that works for it most of the time";
+        }
         String change = hint.isEmpty()
                 ? "see what completes the result that " + shown
                         + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the answer of a"
                         + " server, as in an asynchronous client (Kafka, HTTP), find out why the server answers"
                         + " slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + shown;
-        return code("WAITS FOR A RESULT", part.name(), change, line);
+        Told told = code("WAITS FOR A RESULT", part.name(), change, line);
+        List<String> facts = new ArrayList<>(told.facts());
+        facts.addAll(unexplained);
+        return new Told(told.kind(), told.name(), told.change(), facts);
     }
 
     private static Told code(String kind, String name, String change, @Nullable StackTraceElement line) {

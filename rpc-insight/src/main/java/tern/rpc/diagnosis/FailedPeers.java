@@ -12,6 +12,9 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class FailedPeers {
 
+    /** The end of the name of a failure of a peer that does not accept connections in time. */
+    private static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
+
     private final Excess excess;
     private final PeerKinds kinds;
     private final Leaves leaves;
@@ -57,6 +60,33 @@ final class FailedPeers {
                 leaves.pour(wait, ended.failures, Leaves.WAIT_FOR + waitedFor(wait) + " until it fails");
             }
         }
+        mergeExchanges();
+    }
+
+    /**
+     * Attributes exchanges to the failure of their peer if the failure costs more time. A peer that does not accept
+     * connections in time also delays the exchanges that succeed. Otherwise the same peer would be two causes.
+     */
+    private void mergeExchanges() {
+        for (Part failure : leaves.only(
+                        part -> part.kind() == Kind.PEER_FAILS && part.name().endsWith(NOT_ACCEPTED))
+                .longestFirst()) {
+            Times one = new Times();
+            one.add(failure, 1);
+            for (Part exchange : leaves.longestFirst()) {
+                boolean isSmaller = exchange.kind() == Kind.HTTP && leaves.of(exchange) <= leaves.of(failure);
+                if (isSmaller && isOf(exchange, failure)) {
+                    leaves.pour(exchange, one, Leaves.WAIT_FOR + exchange.name());
+                }
+            }
+        }
+    }
+
+    private static boolean isOf(Part exchange, Part failure) {
+        String peer = OperationNames.store(exchange.name());
+        String failed = failure.name().substring(0, failure.name().length() - NOT_ACCEPTED.length());
+        return !peer.isEmpty()
+                && (failed.endsWith(" " + peer) || OperationNames.store(failed).equals(peer));
     }
 
     /** The name of an operation contains its failure only after the operation has ended. */

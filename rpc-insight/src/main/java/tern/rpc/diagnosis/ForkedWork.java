@@ -4,7 +4,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -19,11 +19,17 @@ final class ForkedWork {
     /** The minimum number of late calls that must run items of their parallel streams themselves. */
     private static final int MIN_CALLS = 3;
 
-    /** One slow exchange shows a slow peer. If the pool delays the answers, exchanges with different names are slow. */
-    private static final int MIN_EXCHANGES = 2;
+    /** If the pool delays the answers, it is full in at least this share of the samples of exchanges. */
+    private static final double MOSTLY = 0.5;
 
-    /** From this version of Java on, futures always use the common pool. */
-    private static final int ALWAYS_COMMON = 25;
+    /** Like {@link #MOSTLY}, if only one exchange is slow, because its peer may be slow. */
+    private static final double NEARLY_ALWAYS = 0.8;
+
+    /** The minimum number of samples of a wait that show whether the pool had a free thread. */
+    private static final int MIN_LOOKS = 4;
+
+    /** The pool delays the answers of several exchanges. A single slow exchange more likely shows a slow peer. */
+    private static final int MIN_EXCHANGES = 2;
 
     /** The kinds of activities and waits that the work on one item of a parallel stream may consist of. */
     private static final Set<Kind> WORK = EnumSet.of(
@@ -48,13 +54,13 @@ final class ForkedWork {
     void apply() {
         TaskSamples tasks = evidence.tasks().executor(ExecutorNames.COMMON_THREADS);
         PoolVerdict pool = pools.get(ExecutorNames.COMMON_POOL);
-        if (tasks == null || pool == null || !isBlocked(pool, tasks)) {
+        if (tasks == null || pool == null || !tasks.isMostlyBlocked()) {
             return;
         }
         Times full = new Times();
         full.add(new Part(Kind.POOL, pool.name()), 1);
-        boolean runItems = callsRunItems(tasks);
-        boolean awaitAnswers = futuresUseCommonPool() && areSeveralExchanges() && answersAwaitPool();
+        boolean runItems = callsRunItems(pool, tasks);
+        boolean awaitAnswers = CommonPool.isUsedByFutures() && answersAwaitPool();
         for (Part part : leaves.longestFirst()) {
             if (runItems && WORK.contains(part.kind())) {
                 leaves.pour(part, full, "calls run the items of a parallel stream themselves");
@@ -64,14 +70,6 @@ final class ForkedWork {
         }
     }
 
-    /**
-     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, the stages run in other
-     * threads if the pool has only one thread.
-     */
-    static boolean futuresUseCommonPool() {
-        return ForkJoinPool.getCommonPoolParallelism() > 1 || Runtime.version().feature() >= ALWAYS_COMMON;
-    }
-
     private boolean areSeveralExchanges() {
         return leaves.longestFirst().stream()
                         .filter(part -> part.kind() == Kind.HTTP)
@@ -79,7 +77,37 @@ final class ForkedWork {
                 >= MIN_EXCHANGES;
     }
 
-    /** Returns whether most samples of HTTP exchanges found the calls waiting for a thread of the common pool. */
+    /**
+     * Returns whether the common pool was full in at least half of the samples in which calls waited in this part, and
+     * blocking tasks occupy it.
+     */
+    static boolean isFullDuring(Part wait, TaskSamples tasks, TaskWatch watch, CallSamples samples) {
+        List<Sample> waiting = samples.in(wait);
+        return waiting.size() >= MIN_LOOKS
+                && 2 * fullDuring(waiting, watch) >= waiting.size()
+                && tasks.isMostlyBlocked();
+    }
+
+    /** Returns the number of these samples in which the common pool was full. */
+    private static int fullDuring(List<Sample> samples, TaskWatch watch) {
+        return (int) samples.stream()
+                .filter(sample -> watch.moments().isCommonPoolFull(sample.atNanos()))
+                .count();
+    }
+
+    /**
+     * Returns a line that says in how many samples of late calls the common pool was full; null if it was full in none
+     * of them.
+     */
+    static @Nullable String fullLooks(TaskWatch watch, CallSamples samples) {
+        List<Sample> all = samples.all();
+        int full = fullDuring(all, watch);
+        return full == 0
+                ? null
+                : "threads  all busy while tasks waited, at " + full + " of " + all.size() + " looks at late calls";
+    }
+
+    /** Returns whether calls waited for a thread of the full common pool in most samples of HTTP exchanges. */
     private boolean answersAwaitPool() {
         int looks = 0;
         int waits = 0;
@@ -90,7 +118,7 @@ final class ForkedWork {
                 waits += samples.httpCommonPool;
             }
         }
-        return waits >= MIN_CALLS && 2 * waits >= looks;
+        return waits >= MIN_CALLS && waits >= (areSeveralExchanges() ? MOSTLY : NEARLY_ALWAYS) * looks;
     }
 
     /**
@@ -106,14 +134,15 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items of their parallel streams themselves while the pool's tasks run other
-     * code. If the tasks run the same code, the work on the items is slow.
+     * Returns whether most late calls run items of their parallel streams themselves while the pool is full and its
+     * tasks run other code. If the tasks run the same code, the work on the items is slow.
      */
-    private boolean callsRunItems(TaskSamples tasks) {
+    private boolean callsRunItems(PoolVerdict pool, TaskSamples tasks) {
         int sampled = 0;
         int running = 0;
         int looks = 0;
         int same = 0;
+        int full = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples == null || samples.list.isEmpty()) {
@@ -124,9 +153,11 @@ final class ForkedWork {
                 running++;
                 looks += samples.list.size();
                 same += runsSameCode(samples.list, tasks);
+                full += fullDuring(samples.list, evidence.tasks());
             }
         }
-        return running >= MIN_CALLS && 2 * running >= sampled && 2 * same < looks;
+        boolean isFull = isBlocked(pool, tasks) || 2 * full >= looks;
+        return running >= MIN_CALLS && 2 * running >= sampled && 2 * same < looks && isFull;
     }
 
     private static int runsSameCode(List<Sample> samples, TaskSamples tasks) {

@@ -2,11 +2,13 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -30,6 +32,14 @@ final class HeldRows {
      * Short transactions also use the table, but only one look finds each of them.
      */
     private static final int MIN_PAIRS = 1;
+
+    /**
+     * The minimum number of looks that find a holder in an operation of another server, such as an HTTP exchange. While
+     * such transactions follow each other, each of them may be found by one look only.
+     */
+    private static final int MIN_OUTSIDE = 4;
+
+    private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
      * The pairs of successive looks that find the same transaction must be at least 1/{@value} of the looks
@@ -84,6 +94,7 @@ final class HeldRows {
     private static final class Seen {
         final Map<String, Integer> places = new HashMap<>();
         final Map<Kind, Integer> work = new HashMap<>();
+        final Map<String, Integer> operations = new HashMap<>();
 
         // the number of the last inspection of the connections that found each transaction
         final Map<Holder, Integer> transactions = new IdentityHashMap<>();
@@ -92,6 +103,7 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
+        int outside; // the number of looks that found the holder in an operation of another server than the database
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }
@@ -110,6 +122,7 @@ final class HeldRows {
      * @param begun the code that took the connection; null if unknown
      * @param place where the holder was found most often; empty if unknown
      * @param work what the holder did most often; null if unknown
+     * @param operation the operation of another server that the holder ran most often; null if there is none
      * @param looks the number of inspections of the connections that found this holder while the statement waited
      */
     record Found(
@@ -118,6 +131,7 @@ final class HeldRows {
             @Nullable StackTraceElement begun,
             String place,
             @Nullable Kind work,
+            @Nullable Part operation,
             int looks) {
 
         /** Returns the recommended change for the code of this transaction. */
@@ -128,7 +142,8 @@ final class HeldRows {
                     + (isNamed ? ": it was taken with " : ": it locked rows with ")
                     + locking
                     + (place.isEmpty() ? "" : "; thread " + threads + " is mostly in " + place)
-                    + LockedWork.advice(work).replaceFirst("hold it", "hold the lock");
+                    + LockedWork.advice(work).replaceFirst("hold it", "hold the lock")
+                    + (operation == null ? "" : ": " + operation.name());
         }
 
         String fact() {
@@ -238,7 +253,20 @@ final class HeldRows {
         if (work != null) {
             seen.work.merge(work, 1, Integer::sum);
         }
+        addOperation(seen, holder);
         return true;
+    }
+
+    private static void addOperation(Seen seen, Holder holder) {
+        Phase phase = holder.call().phase();
+        if (holder.isExecuting() || !holder.call().isOpen() || !OUTSIDE.contains(phase)) {
+            return;
+        }
+        seen.outside++;
+        String operation = holder.call().running(phase);
+        if (operation != null && (seen.operations.size() < MAX_PLACES || seen.operations.containsKey(operation))) {
+            seen.operations.merge(operation, 1, Integer::sum);
+        }
     }
 
     private static String threads(Holder holder) {
@@ -281,13 +309,33 @@ final class HeldRows {
 
     private boolean lasts(String statement, Seen seen) {
         Waits found = waits.get(statement);
-        return seen.pairs >= MIN_PAIRS && found != null && PART_OF_WAITS * seen.pairs >= found.looks - 1;
+        if (found == null) {
+            return false;
+        }
+        boolean isLong = seen.pairs >= MIN_PAIRS && PART_OF_WAITS * seen.pairs >= found.looks - 1;
+        return isLong || (seen.outside >= MIN_OUTSIDE && 2 * seen.outside >= found.looks);
     }
 
     private static Found found(Key key, Seen seen) {
         String place = most(seen.places);
         return new Found(
-                key.locking(), key.threads(), seen.begun, place == null ? "" : place, most(seen.work), seen.looks);
+                key.locking(),
+                key.threads(),
+                seen.begun,
+                place == null ? "" : place,
+                most(seen.work),
+                operation(seen),
+                seen.looks);
+    }
+
+    /** Returns the operation that the holders run in at least half of the looks; null if there is none. */
+    private static @Nullable Part operation(Seen seen) {
+        Kind kind = most(seen.work);
+        String name = most(seen.operations);
+        if (kind == null || name == null || kind == Kind.SQL) {
+            return null;
+        }
+        return 2 * seen.operations.getOrDefault(name, 0) < seen.looks ? null : new Part(kind, name);
     }
 
     private static <T extends Comparable<T>> @Nullable T most(Map<T, Integer> counts) {

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -32,6 +33,9 @@ final class Learner {
 
     /** The name prefix of the usual queue length of an executor. */
     static final String QUEUE = "queue ";
+
+    /** The name prefix of the usual time of an operation that threads outside of calls run. */
+    static final String OUTSIDE = "outside ";
 
     private final RpcMeters meters;
     private final Usual usual;
@@ -90,6 +94,8 @@ final class Learner {
                 usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
         });
+        OutsideOperations.timed(System.nanoTime())
+                .forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
         MethodMisses.learn(usual, before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());

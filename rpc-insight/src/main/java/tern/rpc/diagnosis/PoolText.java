@@ -413,7 +413,14 @@ final class PoolText {
         double takings = since.taken() / evidence.seconds();
         double hold = verdict.pool().holdNanos();
         List<String> facts = new ArrayList<>();
-        facts.add("threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait");
+        String full = pool.name().equals(ExecutorNames.COMMON_POOL)
+                ? ForkedWork.fullLooks(evidence.tasks(), excess.samples)
+                : null;
+        facts.add(
+                full != null
+                        ? full
+                        : "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting()
+                                + " tasks wait");
         facts.addAll(verdict.facts());
         double usual = verdict.pool().usualHoldNanos();
         boolean slower = usual > 0 && hold > 1.5 * usual;

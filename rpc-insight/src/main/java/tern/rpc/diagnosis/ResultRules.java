@@ -33,6 +33,7 @@ final class ResultRules {
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
+    private final AwaitedWork work;
 
     ResultRules(
             Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
@@ -41,6 +42,7 @@ final class ResultRules {
         this.operations = operations;
         this.pools = pools;
         this.leaves = leaves;
+        this.work = new AwaitedWork(evidence, excess, operations, pools);
     }
 
     static boolean waitsForOthers(Part part) {
@@ -49,12 +51,13 @@ final class ResultRules {
 
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
-     * well, the time is attributed to other tasks of the same executor, or to something that no stack shows.
+     * well, the time is attributed to other tasks of the same executor, or to something that no stack shows. If the
+     * work of the tasks does not explain the wait, the wait itself stays the cause.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
         for (Part part : leaves.longestFirst()) {
-            String name = waitsForOthers(part) ? executorOf(part) : null;
+            String name = waitsForOthers(part) ? work.threadsFor(part) : null;
             TaskSamples executor = name == null ? null : evidence.tasks().executor(name);
             if (executor == null || name == null) {
                 PoolVerdict full = onlyFullExecutor(part);
@@ -66,7 +69,7 @@ final class ResultRules {
             if (isIdle(executor) && Hints.isSignal(excess.samples.calledIn(part))) {
                 continue;
             }
-            PoolVerdict pool = poolOf(name);
+            PoolVerdict pool = work.poolOf(name);
             Part waiting = executor.waiting();
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
             if (pool != null && isOccupied(pool, executor, part)) {
@@ -87,7 +90,7 @@ final class ResultRules {
                     && areTasksAsUsual(pool)
                     && evidence.machine().isFullOfOthers()) {
                 leaves.move(part, Part.of(Kind.RUN_QUEUE));
-            } else {
+            } else if (work.explains(part, name, executor)) {
                 passOnToTasks(part, name, executor);
             }
         }
@@ -167,35 +170,18 @@ final class ResultRules {
     }
 
     /**
-     * Returns the name of the executor that most likely works on the results that calls wait for; null if there is
-     * none. A busy executor that runs no code of the waiting class may run unrelated work. It is chosen only if one of
-     * two conditions holds: the calls hand tasks over to executors, or they wait for a task and the executor's tasks
-     * run code of the package in which the calls wait.
-     */
-    private @Nullable String executorOf(Part wait) {
-        StackTraceElement line = excess.samples.lineOf(wait);
-        String called = excess.samples.calledIn(wait);
-        double queued = excess.accounts.stream()
-                .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
-                .sum();
-        return TaskWaits.isForProgram(called)
-                ? null
-                : evidence.tasks()
-                        .executorOf(
-                                line,
-                                executor -> queued > 0
-                                        || (line != null
-                                                && TaskWaits.isForTask(called)
-                                                && executor.runsPackageOf(line)));
-    }
-
-    /**
      * Returns whether unrelated tasks occupy the executor. For the common pool, also returns true if blocking tasks
      * occupy it.
      */
     private boolean isOccupied(PoolVerdict pool, TaskSamples executor, Part wait) {
         return isOccupiedByOthers(pool, executor, wait)
-                || (executor.waiting() == null && ForkedWork.isBlocked(pool, executor));
+                || (executor.waiting() == null
+                        && (ForkedWork.isBlocked(pool, executor) || isFullDuring(pool, executor, wait)));
+    }
+
+    private boolean isFullDuring(PoolVerdict pool, TaskSamples executor, Part wait) {
+        return pool.name().equals(ExecutorNames.COMMON_POOL)
+                && ForkedWork.isFullDuring(wait, executor, evidence.tasks(), excess.samples);
     }
 
     /**
@@ -237,27 +223,10 @@ final class ResultRules {
         if (!executor.isOwnWait(waiting)) {
             return false;
         }
-        PoolVerdict known = poolOf(name);
+        PoolVerdict known = work.poolOf(name);
         if (known == null) {
             return executor.isFull();
         }
         return known.pool().now().waiting() > 0;
-    }
-
-    /**
-     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
-     * threads named {@code mail} belong to {@code mailExecutor}.
-     */
-    private @Nullable PoolVerdict poolOf(String threads) {
-        PoolVerdict exact = pools.get(ExecutorNames.poolOf(threads));
-        if (exact != null) {
-            return exact;
-        }
-        String prefix = threads.toLowerCase(Locale.ROOT);
-        List<PoolVerdict> similar = pools.values().stream()
-                .filter(pool -> pool.pool().now().kind() == PoolKind.EXECUTOR)
-                .filter(pool -> pool.name().toLowerCase(Locale.ROOT).startsWith(prefix))
-                .toList();
-        return similar.size() == 1 ? similar.get(0) : null;
     }
 }

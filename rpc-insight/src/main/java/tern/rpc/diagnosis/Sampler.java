@@ -52,6 +52,8 @@ final class Sampler {
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
         int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
+        int resultLooks; // the number of samples in which this thread waited for another thread
+        int unattendedLooks; // the number of these samples in which all measured tasks of the call had ended
 
         @Nullable
         StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier
@@ -65,7 +67,10 @@ final class Sampler {
         int rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
         int httpLooks; // the number of samples taken during an HTTP exchange
         int httpWaits; // the number of samples in which the thread waited for an HTTP connection
-        int httpCommonPool; // the number of samples in which a thread of the common pool had to pass on an HTTP answer
+
+        // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
+        int httpCommonPool;
+
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
         long longestConnect; // the longest period in which the thread opened an HTTP connection in all samples
 
@@ -112,7 +117,16 @@ final class Sampler {
             waitsBefore = waits;
         }
 
-        void addStack(Phase phase, ThreadLook thread) {
+        /** Counts a sample in which the thread waited for another thread. */
+        void addResult(CallLedger call) {
+            resultLooks++;
+            boolean hasEndedTasks = call.count(Phase.EXECUTOR) > 0;
+            unattendedLooks +=
+                    hasEndedTasks && call.parts().isEmpty() && call.unfinished().isEmpty() ? 1 : 0;
+        }
+
+        /** @param isCommonPoolFull whether the common pool had no free thread */
+        void addStack(Phase phase, ThreadLook thread, boolean isCommonPoolFull) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
             pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
@@ -131,7 +145,7 @@ final class Sampler {
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
-                httpCommonPool += StackReader.awaitsCommonPool(thread) ? 1 : 0;
+                httpCommonPool += isCommonPoolFull && StackReader.awaitsCommonPool(thread) ? 1 : 0;
                 addConnect(NewConnections.isOpening(thread));
             }
         }
@@ -165,6 +179,8 @@ final class Sampler {
 
     /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
     void look(List<RunningCall> running, long now) {
+        boolean isCommonPoolFull = CommonPool.isFull();
+        tasks.moments().add(now, isCommonPoolFull);
         List<CallThread> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
         Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
@@ -185,7 +201,7 @@ final class Sampler {
                 Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);
-                    known.addStack(worker.phase(), thread);
+                    known.addStack(worker.phase(), thread, isCommonPoolFull);
                     waits |= known.forkedLooks > 0;
                 }
             }
@@ -305,9 +321,12 @@ final class Sampler {
         if (known.list.size() < MAX_SAMPLES) {
             known.add(sample);
         }
+        boolean isResult = sample.part().kind() == Part.Kind.RESULT;
+        if (isResult && worker.phase() == Phase.OWN) {
+            known.addResult(worker.call().ledger());
+        }
         boolean isLock = sample.part().kind() == Part.Kind.LOCK && sample.owner() == null;
-        return worker.phase() == Phase.OWN
-                && (isLock || sample.part().kind() == Part.Kind.RESULT || LibraryWaits.isOwnPool(sample.part()));
+        return worker.phase() == Phase.OWN && (isLock || isResult || LibraryWaits.isOwnPool(sample.part()));
     }
 
     /**

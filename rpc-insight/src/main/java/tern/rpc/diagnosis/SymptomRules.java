@@ -81,6 +81,7 @@ final class SymptomRules {
         mergeProviders();
         new Redirects(excess, operations, counts).merge(leaves);
         mergeStatements();
+        new RowHolderRules(evidence, operations, leaves).apply();
         mergeOperations(redisStands);
         new RunningOperations(excess, operations, leaves).name();
         passOnAttempts();

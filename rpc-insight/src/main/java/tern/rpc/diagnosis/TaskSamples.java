@@ -188,9 +188,13 @@ final class TaskSamples {
         threads = new HashSet<>();
     }
 
-    /** Adds the activity of a busy thread. */
-    void add(ThreadLook thread, List<StackTraceElement> path) {
-        Part read = StackReader.read(thread);
+    /**
+     * Adds the activity of a busy thread.
+     *
+     * @param isCommonPoolFull whether the common pool had no free thread
+     */
+    void add(ThreadLook thread, List<StackTraceElement> path, boolean isCommonPoolFull) {
+        Part read = CommonPool.read(thread, isCommonPoolFull);
         Part part = EventLoops.ofCall(read, thread);
         if (!part.equals(read)) {
             blocking.put(part, read.kind());

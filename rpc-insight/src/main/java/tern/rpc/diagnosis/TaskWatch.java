@@ -7,6 +7,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -51,6 +54,9 @@ final class TaskWatch {
     private final Map<String, TaskSamples> threads = new HashMap<>();
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
+    private final Moments moments = new Moments();
+    // the names of virtual threads, which are looked at less often than other threads
+    private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
     private long halved; // the time when the samples were last halved; 0 before the first sample
@@ -82,32 +88,103 @@ final class TaskWatch {
             threads.values().forEach(TaskSamples::halve);
             lookups.halve();
         }
-        List<Long> others = new ArrayList<>();
+        Map<Long, String> others = new LinkedHashMap<>();
         // reading the names of all threads is fast if their stacks are not read
         for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
             if (thread != null
                     && !serving.contains(thread.getThreadId())
                     && OWN.stream().noneMatch(thread.getThreadName()::startsWith)) {
-                others.add(thread.getThreadId());
+                others.put(thread.getThreadId(), nameOf(thread.getThreadName()));
             }
         }
-        Collections.shuffle(others, random);
-        long[] chosen =
-                others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
+        List<Long> chosen = choose(others);
         lookups.begin();
-        ThreadLooks.of(chosen).values().forEach(this::add);
-        virtual.read(now, serving).forEach(thread -> add(executors, true, thread));
+        boolean isCommonPoolFull = moments.isCommonPoolFull(now);
+        Set<String> busy = new HashSet<>();
+        ThreadLooks.of(chosen.stream().mapToLong(Long::longValue).toArray())
+                .values()
+                .forEach(thread -> add(thread, isCommonPoolFull, busy));
+        others.keySet().removeAll(new HashSet<>(chosen));
+        moments.add(now, new Moments.Work(busy, new HashSet<>(others.values())));
+        for (ThreadLook thread : virtual.read(now, serving)) {
+            seldomSeen.add(nameOf(thread));
+            add(executors, true, thread, false, new HashSet<>());
+        }
+    }
+
+    /**
+     * Chooses the threads to look at. If there are too many, half of the chosen threads have names of threads that were
+     * found working before. The rest are chosen at random.
+     *
+     * @param others the common name of each thread, by its id
+     */
+    private List<Long> choose(Map<Long, String> others) {
+        List<Long> all = new ArrayList<>(others.keySet());
+        if (all.size() <= MAX_THREADS) {
+            return all;
+        }
+        Collections.shuffle(all, random);
+        Set<Long> chosen = new LinkedHashSet<>();
+        all.stream()
+                .filter(id -> hasWorked(others.getOrDefault(id, "")))
+                .limit(MAX_THREADS / 2)
+                .forEach(chosen::add);
+        all.stream()
+                .filter(id -> !chosen.contains(id))
+                .limit(MAX_THREADS - chosen.size())
+                .toList()
+                .forEach(chosen::add);
+        return List.copyOf(chosen);
+    }
+
+    private boolean hasWorked(String name) {
+        TaskSamples known = executor(name);
+        return known != null && known.busy > 0;
+    }
+
+    /** Returns what the threads outside of calls did at each moment at which the threads of calls were sampled. */
+    Moments moments() {
+        return moments;
+    }
+
+    /** Returns whether each moment shows the work of the threads with this name, if it shows any work at all. */
+    boolean isAlwaysSeen(String name) {
+        return !seldomSeen.contains(name);
+    }
+
+    /** Returns the common name of threads: the name of this thread without its number. */
+    static String nameOf(ThreadLook thread) {
+        return nameOf(thread.name());
+    }
+
+    static String nameOf(String thread) {
+        return NUMBERS.matcher(thread).replaceFirst("");
     }
 
     /** Adds a sample of a platform thread that serves no call. */
     void add(ThreadLook thread) {
-        lookups.add(thread, NUMBERS.matcher(thread.name()).replaceFirst(""));
-        boolean runsTasks = runsTasks(thread);
-        add(runsTasks ? executors : threads, runsTasks, thread);
+        add(thread, false, new HashSet<>());
     }
 
-    private static void add(Map<String, TaskSamples> group, boolean isExecutor, ThreadLook thread) {
-        String name = NUMBERS.matcher(thread.name()).replaceFirst("");
+    /**
+     * Adds a sample of a platform thread that serves no call.
+     *
+     * @param isCommonPoolFull whether the common pool had no free thread
+     * @param busyNames gets the common names of busy threads
+     */
+    private void add(ThreadLook thread, boolean isCommonPoolFull, Set<String> busyNames) {
+        lookups.add(thread, nameOf(thread));
+        boolean runsTasks = runsTasks(thread);
+        add(runsTasks ? executors : threads, runsTasks, thread, isCommonPoolFull, busyNames);
+    }
+
+    private static void add(
+            Map<String, TaskSamples> group,
+            boolean isExecutor,
+            ThreadLook thread,
+            boolean isCommonPoolFull,
+            Set<String> busyNames) {
+        String name = nameOf(thread);
         TaskSamples executor = group.get(name);
         if (executor == null) {
             if (group.size() >= MAX_EXECUTORS) {
@@ -120,7 +197,8 @@ final class TaskWatch {
         boolean isBusy = !path.isEmpty() && !isIdle(thread, path);
         executor.look(thread, isBusy);
         if (isBusy) {
-            executor.add(thread, path);
+            executor.add(thread, path, isCommonPoolFull);
+            busyNames.add(name);
         }
     }
 
@@ -311,6 +389,7 @@ final class TaskWatch {
         executors.clear();
         threads.clear();
         lookups.clear();
+        moments.clear();
         halved = 0;
     }
 }

@@ -1,7 +1,9 @@
 package tern.rpc.pool;
 
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -18,6 +20,7 @@ import tern.rpc.Phase;
 public final class OutsideOperations {
 
     private static final int MAX_NAMES = 256;
+    private static final long UNKNOWN = -1;
     private static final ConcurrentMap<String, Series> KNOWN = new ConcurrentHashMap<>();
 
     /** The minimum time between two searches for the operation that ran longest ago. */
@@ -38,6 +41,21 @@ public final class OutsideOperations {
             String name, String threadName, @Nullable Thread thread) {}
 
     /**
+     * The present time of an operation that a thread outside of calls runs.
+     *
+     * @param name the name of the operation
+     * @param threadName the name of the thread that ran it last
+     * @param nanos the weighted mean of its last times
+     */
+    public record Timed(Phase kind, String name, String threadName, double nanos) {
+
+        /** Returns the kind and the name. */
+        public String key() {
+            return OutsideOperations.key(kind, name);
+        }
+    }
+
+    /**
      * Records that the current thread begins an operation outside of calls. The thread must call {@link #ran} with the
      * same name at its end.
      */
@@ -50,15 +68,28 @@ public final class OutsideOperations {
 
     /** Records that the current thread has run an operation outside of calls. */
     public static void ran(Phase kind, @Nullable String name) {
+        ran(kind, name, UNKNOWN);
+    }
+
+    /**
+     * Records that the current thread has run an operation outside of calls.
+     *
+     * @param tookNanos the time of the operation
+     */
+    public static void ran(Phase kind, @Nullable String name, long tookNanos) {
         Series series = name == null ? null : series(kind, name);
         if (series != null) {
-            series.ran(System.nanoTime());
+            series.ran(System.nanoTime(), tookNanos);
         }
+    }
+
+    private static String key(Phase kind, String name) {
+        return kind + " " + name;
     }
 
     /** Returns the executions of an operation; null if the operation is new and too many operations are known. */
     private static @Nullable Series series(Phase kind, String name) {
-        String key = kind + " " + name;
+        String key = key(kind, name);
         Series series = KNOWN.get(key);
         if (series != null) {
             return series;
@@ -66,7 +97,7 @@ public final class OutsideOperations {
         if (KNOWN.size() >= MAX_NAMES) {
             forgetOldest();
         }
-        return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series());
+        return KNOWN.size() >= MAX_NAMES ? null : KNOWN.computeIfAbsent(key, unknown -> new Series(kind, name));
     }
 
     /** Forgets the operation that ran longest ago, such as a statement that ran only at startup. */
@@ -100,7 +131,19 @@ public final class OutsideOperations {
 
     /** Returns the executions of an operation outside of calls; null if there were none. */
     public static @Nullable Series of(Phase kind, String name) {
-        return KNOWN.get(kind + " " + name);
+        return KNOWN.get(key(kind, name));
+    }
+
+    /** Returns the operations whose times were recorded and that ended within the last 10 s. */
+    public static List<Timed> timed(long now) {
+        List<Timed> timed = new ArrayList<>();
+        for (Series series : KNOWN.values()) {
+            Timed known = series.timed(now);
+            if (known != null) {
+                timed.add(known);
+            }
+        }
+        return timed;
     }
 
     /** Forgets all operations. */
@@ -116,6 +159,9 @@ public final class OutsideOperations {
         private static final int MIN_TIMES = 5;
 
         private static final double WEIGHT = 0.1;
+
+        /** The weight of the last execution in the mean of the present times. */
+        private static final double TOOK_WEIGHT = 0.3;
 
         /** A pause is too long if it is at least this multiple of the usual pause. */
         private static final double LATE = 3;
@@ -136,7 +182,11 @@ public final class OutsideOperations {
 
         private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+        private final Phase kind;
+        private final String operation;
+
         // The lock on this object guards the following fields.
+        private double tookNanos = UNKNOWN; // the weighted mean of the last times
         private boolean begun; // whether the beginnings of executions are recorded, and not only their ends
         private int running;
         private int times;
@@ -148,7 +198,10 @@ public final class OutsideOperations {
         private WeakReference<Thread> thread = new WeakReference<>(null);
         private String name = "";
 
-        private Series() {}
+        private Series(Phase kind, String operation) {
+            this.kind = kind;
+            this.operation = operation;
+        }
 
         /**
          * A pause between two executions that is or was too long.
@@ -181,12 +234,23 @@ public final class OutsideOperations {
             return running > 0 || times == 0 ? 0 : now - lastNanos;
         }
 
+        private synchronized @Nullable Timed timed(long now) {
+            return tookNanos < 0 || now - lastNanos > RECENT_NANOS ? null : new Timed(kind, operation, name, tookNanos);
+        }
+
         private synchronized Recent recent(String operation) {
             Thread known = thread.get();
             return new Recent(operation, name, known != null && known.isAlive() ? known : null);
         }
 
-        synchronized void ran(long now) {
+        void ran(long now) {
+            ran(now, UNKNOWN);
+        }
+
+        synchronized void ran(long now, long took) {
+            if (took >= 0) {
+                tookNanos = tookNanos < 0 ? took : tookNanos + TOOK_WEIGHT * (took - tookNanos);
+            }
             running = Math.max(0, running - 1);
             long pause = now - lastNanos;
             if (times > 0 && pause < SAME_NANOS) {

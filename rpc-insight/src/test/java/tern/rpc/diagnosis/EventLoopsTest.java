@@ -24,7 +24,7 @@ class EventLoopsTest {
         return new SampledCalls()
                 .calls("web.GET /orders", Phase.OWN, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.OWN, thread));
-                    samples.addStack(Phase.OWN, thread);
+                    samples.addStack(Phase.OWN, thread, false);
                 })
                 .causes()
                 .get(0);
@@ -85,7 +85,7 @@ class EventLoopsTest {
         Cause first = new SampledCalls()
                 .queued("web.GET /orders", 150, 60, samples -> {
                     samples.add(SampledCalls.sample(Phase.OWN, thread));
-                    samples.addStack(Phase.OWN, thread);
+                    samples.addStack(Phase.OWN, thread, false);
                 })
                 .causes()
                 .get(0);
@@ -160,7 +160,7 @@ class EventLoopsTest {
 
     private static void sample(Sampler.Samples samples, Phase phase, ThreadLook thread) {
         samples.add(SampledCalls.sample(phase, thread));
-        samples.addStack(phase, thread);
+        samples.addStack(phase, thread, false);
     }
 
     @Test

@@ -203,6 +203,29 @@ class FailedPeersTest {
     }
 
     @Test
+    void exchangeThatIsAcceptedLateIsNoSecondCauseOfTheSamePeer() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    if (call % 4 == 0) {
+                        shop.call(Shop.PLACE, 0, steps -> steps.in(Phase.HTTP, "GET carrier:80/parcels", 1_000));
+                    } else {
+                        Throwable failure =
+                                new SocketTimeoutException("Connect to http://carrier:80 failed: Connect timed out");
+                        shop.call(Shop.PLACE, 0, failure, steps -> steps.in(Phase.HTTP_CONNECTION, "http", 1_000));
+                    }
+                }
+            });
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .as(shop.diagnosis().text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("PEER FAILS: HTTP peer at carrier:80: connections are not accepted in time");
+    }
+
+    @Test
     void waitOfWhichFewCallsFailIsNotASymptomOfTheirFailure() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {

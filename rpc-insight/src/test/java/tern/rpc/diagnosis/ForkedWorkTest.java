@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import depot.Batch;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.ForkJoinWorkerThread;
@@ -22,6 +24,8 @@ import tern.rpc.pool.PoolSnapshot;
 class ForkedWorkTest {
 
     private static final int THREADS = 2;
+    private static final int MANY = 100; // more tasks than the common pool has threads
+    private static final String SPRINGS_CLIENT = "org.springframework.http.client.JdkClientHttpRequest/executeInternal";
 
     private final Shop shop = new Shop().healthy(call -> call.own(2));
     private final CompletableFuture<String> end = new CompletableFuture<>();
@@ -86,13 +90,13 @@ class ForkedWorkTest {
         return new ThreadLook(name, 9, Thread.State.WAITING, stack, null, null, -1, -1);
     }
 
-    private static void look(Sampler.Samples samples, ThreadLook caller) {
+    private static void look(Sampler.Samples samples, ThreadLook caller, boolean isFull) {
         samples.add(SampledCalls.sample(Phase.HTTP, caller));
-        samples.addStack(Phase.HTTP, caller);
+        samples.addStack(Phase.HTTP, caller, isFull);
     }
 
-    /** Returns the first cause if late calls wait for HTTP exchanges in this method of a client. */
-    private static String titleOfExchanges(String client) {
+    /** Returns samples of the common pool's thread, whose task waits for a peer. */
+    private static TaskWatch blockedTasks() {
         TaskWatch tasks = new TaskWatch();
         for (int i = 0; i < 6; i++) {
             tasks.add(look(
@@ -102,32 +106,136 @@ class ForkedWorkTest {
                     "java.util.concurrent.ForkJoinTask/doExec",
                     "java.util.concurrent.ForkJoinWorkerThread/run"));
         }
+        return tasks;
+    }
+
+    /** Returns the state of a common pool that happens to be idle at the end of the observed period. */
+    private static PoolSnapshot idlePool() {
+        return PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 1)
+                .now(0, 1, 0)
+                .settings(List.of())
+                .build();
+    }
+
+    /**
+     * Returns the first cause if late calls wait for HTTP exchanges in this method of a client.
+     *
+     * @param isFull whether the common pool is full during the exchanges
+     */
+    private static String titleOfExchanges(String client, boolean isFull) {
         ThreadLook caller =
                 look("rpc-worker-1", "java.util.concurrent.CompletableFuture/get", client, "depot.Tracking/track");
         List<Cause> causes = new SampledCalls()
-                .tasks(tasks)
-                .pool(PoolSnapshot.builder(ExecutorNames.COMMON_POOL, PoolKind.EXECUTOR, 1)
-                        .now(1, 0, 5)
-                        .settings(List.of())
-                        .build())
+                .tasks(blockedTasks())
+                .pool(idlePool())
                 .usually("Desk.admit", Phase.HTTP, "GET stock:80", 5)
-                .calls("Desk.admit", Phase.HTTP, 250, samples -> look(samples, caller))
-                .waiting("Desk.admit", "GET bank:80", 200, 0, samples -> look(samples, caller))
+                .calls("Desk.admit", Phase.HTTP, 250, samples -> look(samples, caller, isFull))
+                .waiting("Desk.admit", "GET bank:80", 200, 0, samples -> look(samples, caller, isFull))
                 .causes();
         return DiagnosisText.title(causes.get(0));
     }
 
     @Test
     void blockedCommonPoolDelaysAnswersOfTheJdksHttpClientInSpring() {
-        assumeTrue(ForkedWork.futuresUseCommonPool());
+        assumeTrue(CommonPool.isUsedByFutures());
 
-        assertThat(titleOfExchanges("org.springframework.http.client.JdkClientHttpRequest/executeInternal"))
-                .endsWith(": " + ExecutorNames.COMMON_POOL);
+        assertThat(titleOfExchanges(SPRINGS_CLIENT, true)).endsWith(": " + ExecutorNames.COMMON_POOL);
+    }
+
+    @Test
+    void commonPoolWithAFreeThreadDoesNotDelayAnswers() {
+        assertThat(titleOfExchanges(SPRINGS_CLIENT, false)).isEqualTo("SLOW NETWORK: every HTTP peer");
+    }
+
+    /** Adds a sample of a call that waits for its tasks, at its own time. */
+    private static void waitForTasks(Sampler.Samples samples, long time) {
+        samples.add(new Sample(
+                time,
+                Phase.OWN,
+                new Part(Part.Kind.RESULT, "Wards.overview"),
+                List.of(new StackTraceElement("depot.Wards", "overview", null, 3)),
+                "CompletableFuture.join",
+                null,
+                null,
+                false,
+                null,
+                -1,
+                -1));
+    }
+
+    /**
+     * Returns the first cause if calls wait for tasks of the common pool.
+     *
+     * @param fullOfTen the pool is full at this number of ten looks
+     */
+    private static String titleOfTasks(int fullOfTen) {
+        TaskWatch tasks = blockedTasks();
+        AtomicInteger time = new AtomicInteger();
+        List<Cause> causes = new SampledCalls()
+                .tasks(tasks)
+                .pool(idlePool())
+                .calls("Desk.overview", Phase.OWN, 300, samples -> {
+                    int now = time.incrementAndGet();
+                    tasks.moments().add(now, now % 10 < fullOfTen);
+                    waitForTasks(samples, now);
+                })
+                .causes();
+        return DiagnosisText.title(causes.get(0));
+    }
+
+    @Test
+    void commonPoolThatIsFullWhileCallsWaitIsTheCauseEvenIfItIsIdleAtTheEnd() {
+        assertThat(titleOfTasks(6)).endsWith(": " + ExecutorNames.COMMON_POOL);
+    }
+
+    @Test
+    void peerOfTasksIsTheCauseIfTheCommonPoolMostlyHasAFreeThread() {
+        assertThat(titleOfTasks(3)).isEqualTo("SLOW TASKS: ForkJoinPool.commonPool in Wards.free");
+    }
+
+    @Test
+    void threadOutsideOfCallsThatAwaitsAnAnswerWaitsForTheFullCommonPool() {
+        assumeTrue(CommonPool.isUsedByFutures());
+        ThreadLook sends =
+                look("confirmer", "java.util.concurrent.CompletableFuture/get", SPRINGS_CLIENT, "depot.Sms/work");
+        ThreadLook reads =
+                look("confirmer", "jdk.internal.net.http.HttpClientImpl/send", SPRINGS_CLIENT, "depot.Sms/work");
+
+        assertThat(CommonPool.read(sends, true)).isEqualTo(new Part(Part.Kind.POOL, ExecutorNames.COMMON_POOL));
+        assertThat(CommonPool.read(sends, false)).isEqualTo(new Part(Part.Kind.HTTP, "called in Sms.work"));
+        assertThat(CommonPool.read(reads, true)).isEqualTo(new Part(Part.Kind.HTTP, "called in Sms.work"));
+    }
+
+    @Test
+    void commonPoolIsFullWhileATaskWaitsForItsThreads() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        List<ForkJoinTask<?>> tasks = new ArrayList<>();
+        try {
+            while (!CommonPool.isFull()) {
+                if (tasks.size() < MANY) {
+                    tasks.add(ForkJoinPool.commonPool().submit(() -> awaitEnd(release)));
+                }
+                Thread.onSpinWait();
+            }
+        } finally {
+            release.countDown();
+        }
+        for (ForkJoinTask<?> task : tasks) {
+            task.get();
+        }
+    }
+
+    private static void awaitEnd(CountDownLatch release) {
+        try {
+            release.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test
     void blockedCommonPoolDoesNotDelayOtherClients() {
-        assertThat(titleOfExchanges("jdk.internal.net.http.HttpClientImpl/send"))
+        assertThat(titleOfExchanges("jdk.internal.net.http.HttpClientImpl/send", true))
                 .isEqualTo("SLOW NETWORK: every HTTP peer");
     }
 

@@ -7,10 +7,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Packages;
+import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.Holders.Holder;
@@ -23,6 +25,7 @@ class HeldRowsTest {
 
     private static final String LOCK = "select id from stock where id <= ? for update";
     private static final String WAIT = "update stock set n = n - ? where id = ?";
+    private static final String EXCHANGE = "POST bank:80/number";
     private static final long TARGET = 100_000_000L;
 
     private final Holders holders = new Holders();
@@ -223,6 +226,96 @@ class HeldRowsTest {
         look(2);
 
         assertThat(found()).isNull();
+    }
+
+    /** Begins a transaction of a call that locks rows and then makes an exchange. */
+    private Holder booking() {
+        CallLedger call = new CallLedger(System::nanoTime);
+        CallLedger before = CallLedger.replace(call);
+        try {
+            Holder holder = holders.taken(System.nanoTime());
+            holder.begins(LOCK);
+            holder.ends();
+            call.enter(Phase.HTTP, EXCHANGE);
+            return holder;
+        } finally {
+            CallLedger.replace(before);
+        }
+    }
+
+    /** Simulates transactions that follow each other, each of which is found by one look. */
+    private void lookAtBookings(int times) {
+        for (int i = 0; i < times; i++) {
+            Holder booking = booking();
+            Holder waiting = waits(WAIT);
+            look(1);
+            holders.returned(booking);
+            holders.returned(waiting);
+        }
+    }
+
+    @Test
+    void shortTransactionsWithTheSameExchangeHoldTheRow() {
+        lookAtBookings(5);
+
+        HeldRows.Found found = found();
+        assertThat(found).isNotNull();
+        assertThat(found.operation()).isEqualTo(new Part(Part.Kind.HTTP, EXCHANGE));
+        assertThat(found.advice()).endsWith("do not hold the lock during an HTTP exchange: " + EXCHANGE);
+    }
+
+    @Test
+    void fewLooksAtShortTransactionsShowNoHolder() {
+        lookAtBookings(3);
+
+        assertThat(found()).isNull();
+    }
+
+    /** Returns the diagnosis if calls wait for rows that other calls lock during an exchange. */
+    private Diagnosis missDuringExchange(Consumer<Shop.Steps> usual, double exchangeMillis) {
+        Shop shop = new Shop();
+        shop.pools.add(pool);
+        shop.healthy(usual);
+        Holder booking = booking();
+        Holder waiting = waits(WAIT);
+        while (System.nanoTime() - waiting.statementNanos() < TARGET / 10) {
+            Thread.onSpinWait();
+        }
+        for (int i = 0; i < 5; i++) {
+            shop.diagnostician.look();
+        }
+        holders.returned(booking);
+        holders.returned(waiting);
+        return shop.miss(call ->
+                call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 60).in(Phase.HTTP, EXCHANGE, exchangeMillis));
+    }
+
+    @Test
+    void newExchangeWithinATransactionIsTimeOfTheLock() {
+        Diagnosis miss =
+                missDuringExchange(call -> call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 1), 62);
+
+        Cause first = first(miss);
+        assertThat(miss.causes()).as(miss.text()).hasSize(1);
+        assertThat(DiagnosisText.title(first)).isEqualTo("ROW LOCK: " + WAIT);
+        assertThat(first.change().text()).contains("do not hold the lock during an HTTP exchange: " + EXCHANGE);
+        assertThat(first.symptoms())
+                .anyMatch(line -> line.startsWith(EXCHANGE + " runs while its transaction holds locked rows"));
+    }
+
+    @Test
+    void exchangeThatBecameSlowerIsTheCauseOfTheLock() {
+        Diagnosis miss = missDuringExchange(
+                call -> call.in(Phase.SQL, "select price", 3)
+                        .in(Phase.SQL, WAIT, 1)
+                        .in(Phase.HTTP, EXCHANGE, 5),
+                80);
+
+        Cause first = first(miss);
+        assertThat(DiagnosisText.title(first)).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + EXCHANGE);
+        assertThat(first.change().text())
+                .startsWith("do not hold locked rows that other calls wait for, in " + WAIT + ", while");
+        assertThat(miss.causes()).hasSize(1);
     }
 
     @Test

@@ -27,7 +27,7 @@ class LibraryWorkTest {
         return new SampledCalls()
                 .calls("OrderService.place", Phase.OWN, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.OWN, thread));
-                    samples.addStack(Phase.OWN, thread);
+                    samples.addStack(Phase.OWN, thread, false);
                 })
                 .causes()
                 .get(0);

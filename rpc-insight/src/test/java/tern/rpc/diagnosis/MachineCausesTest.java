@@ -111,9 +111,9 @@ class MachineCausesTest {
     @Test
     void virtualThreadThatWaitsOnItsCarrierIsNamed() {
         Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
-        samples.addStack(Phase.OWN, virtual("parkOnCarrierThread"));
+        samples.addStack(Phase.OWN, virtual("parkOnCarrierThread"), false);
         Sampler.Samples others = new Sampler.Samples(Shop.PLACE);
-        others.addStack(Phase.OWN, virtual("yieldContinuation"));
+        others.addStack(Phase.OWN, virtual("yieldContinuation"), false);
 
         assertThat(PinnedCarriers.line(Stream.of(samples.pinnedAt, others.pinnedAt)))
                 .isEqualTo(new StackTraceElement("shop.Orders", "find", null, 41));

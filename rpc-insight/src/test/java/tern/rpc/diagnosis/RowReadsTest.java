@@ -23,7 +23,7 @@ class RowReadsTest {
         return new SampledCalls()
                 .calls("OrderService.export", Phase.SQL, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.SQL, thread));
-                    samples.addStack(Phase.SQL, thread);
+                    samples.addStack(Phase.SQL, thread, false);
                 })
                 .causes()
                 .get(0);

@@ -104,7 +104,7 @@ class SampledCallsTest {
     private static void lookAtClient(Sampler.Samples samples, Phase phase, String library, String opens) {
         ThreadLook thread = look(Thread.State.WAITING, "sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track");
         samples.add(SampledCalls.sample(phase, thread));
-        samples.addStack(phase, thread);
+        samples.addStack(phase, thread, false);
     }
 
     /** Returns the first cause of calls that were always found in a client at the given frame. */
@@ -163,7 +163,7 @@ class SampledCallsTest {
                     long at = 1 + samples.list.size() * 400_000_000L;
                     samples.add(new Sample(
                             at, Phase.HTTP, look.part(), look.path(), null, null, null, false, null, -1, -1));
-                    samples.addStack(Phase.HTTP, thread);
+                    samples.addStack(Phase.HTTP, thread, false);
                 })
                 .causes()
                 .get(0);

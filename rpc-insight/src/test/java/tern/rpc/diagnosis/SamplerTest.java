@@ -65,6 +65,29 @@ class SamplerTest {
         assertThat(sampler.samples()).isEmpty();
     }
 
+    @Test
+    void aWaitAfterTheEndOfAllMeasuredTasksOfTheCallIsCounted() throws Exception {
+        CallLedger ledger = beginCall();
+        ledger.child().joinAndLeave();
+        look(ledger);
+        assertThat(samplesOf(ledger).resultLooks).isEqualTo(1);
+        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // this part of the call was not a task of an executor
+
+        CallLedger task = ledger.child();
+        task.add(Phase.EXECUTOR, 1_000);
+        look(ledger);
+        assertThat(samplesOf(ledger).unattendedLooks).isZero();
+
+        task.joinAndLeave();
+        look(ledger);
+        assertThat(samplesOf(ledger).resultLooks).isEqualTo(3);
+        assertThat(samplesOf(ledger).unattendedLooks).isEqualTo(1);
+    }
+
+    private Sampler.Samples samplesOf(CallLedger ledger) {
+        return sampler.samples().get(ledger);
+    }
+
     private CallLedger beginCall() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         AtomicReference<CallLedger> ledger = new AtomicReference<>();

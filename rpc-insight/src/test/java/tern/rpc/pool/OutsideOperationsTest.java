@@ -89,6 +89,24 @@ class OutsideOperationsTest {
     }
 
     @Test
+    void presentTimeFollowsTheLastExecutions() {
+        for (int i = 0; i < 20; i++) {
+            OutsideOperations.ran(Phase.HTTP, "POST sms:80", 12_000_000);
+        }
+        OutsideOperations.ran(Phase.HTTP, "POST fax:80");
+        long end = System.nanoTime();
+
+        assertThat(OutsideOperations.timed(end)).singleElement().satisfies(timed -> {
+            assertThat(timed.key()).isEqualTo(Phase.HTTP + " POST sms:80");
+            assertThat(timed.threadName()).isEqualTo(Thread.currentThread().getName());
+            assertThat(timed.nanos()).isEqualTo(12e6);
+        });
+        OutsideOperations.ran(Phase.HTTP, "POST sms:80", 112_000_000);
+        assertThat(OutsideOperations.timed(end).get(0).nanos()).isCloseTo(42e6, within(1e3));
+        assertThat(OutsideOperations.timed(end + 20 * SECOND)).isEmpty();
+    }
+
+    @Test
     void operationThatRanLongestAgoGivesWayToANewOne() {
         for (int i = 0; i < 300; i++) {
             OutsideOperations.ran(Phase.REDIS, "GET key" + i);

@@ -74,6 +74,7 @@ final class HttpExchanges {
         CallLedger ledger = CallLedger.current();
         String host = scope.route.getTargetHost().toHostString();
         String name = HttpName.of(request.getMethod(), host, request.getPath());
+        long begun = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             ClassicHttpResponse response = chain.proceed(request, scope);
@@ -89,7 +90,7 @@ final class HttpExchanges {
             }
             ledger.leave(outer, name);
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.HTTP, name);
+                OutsideOperations.ran(Phase.HTTP, name, System.nanoTime() - begun);
             }
         }
     }

@@ -23,6 +23,7 @@ final class LedgerOperation {
     static <T extends @Nullable Object, E extends Exception> T statement(@Nullable String text, Work<T, E> work)
             throws E {
         CallLedger ledger = CallLedger.current();
+        long begun = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.SQL, text);
         String name = text;
         try {
@@ -33,7 +34,7 @@ final class LedgerOperation {
         } finally {
             ledger.leave(outer, name);
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.SQL, name);
+                OutsideOperations.ran(Phase.SQL, name, System.nanoTime() - begun);
             }
         }
     }

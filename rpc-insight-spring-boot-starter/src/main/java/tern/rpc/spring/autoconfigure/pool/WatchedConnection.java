@@ -148,6 +148,7 @@ final class WatchedConnection implements InvocationHandler {
             throws Exception {
         CallLedger ledger = CallLedger.current();
         String name = store.operation(statement);
+        long begun = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.SQL, name);
         holder.begins(name);
         try {
@@ -161,7 +162,7 @@ final class WatchedConnection implements InvocationHandler {
             holder.ends();
             ledger.leave(outer, name);
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.SQL, name);
+                OutsideOperations.ran(Phase.SQL, name, System.nanoTime() - begun);
             }
         }
     }

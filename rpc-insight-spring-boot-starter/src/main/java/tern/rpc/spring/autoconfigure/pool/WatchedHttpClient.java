@@ -115,6 +115,7 @@ final class WatchedHttpClient extends HttpClient {
             return renamed(request, client.send(request, handler));
         }
         String name = HttpName.of(request.method(), request.uri());
+        long begun = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.HTTP, name);
         try {
             HttpResponse<T> response = client.send(request, handler);
@@ -126,7 +127,7 @@ final class WatchedHttpClient extends HttpClient {
         } finally {
             ledger.leave(outer, name);
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.HTTP, name);
+                OutsideOperations.ran(Phase.HTTP, name, System.nanoTime() - begun);
             }
         }
     }

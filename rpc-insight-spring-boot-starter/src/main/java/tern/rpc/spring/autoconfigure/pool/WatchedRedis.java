@@ -91,6 +91,7 @@ final class WatchedRedis implements InvocationHandler {
         if (!ledger.isOpen() && name.equals(EXECUTE)) {
             OutsideOperations.begins(Phase.REDIS, begun);
         }
+        long begunNanos = ledger.isOpen() ? 0 : System.nanoTime();
         Phase outer = ledger.enter(Phase.REDIS, command);
         Throwable failure = null;
         try {
@@ -106,7 +107,7 @@ final class WatchedRedis implements InvocationHandler {
         } finally {
             ledger.leave(outer, failure == null ? command : FailedName.ofCommand(command, failure));
             if (!ledger.isOpen()) {
-                OutsideOperations.ran(Phase.REDIS, begun);
+                OutsideOperations.ran(Phase.REDIS, begun, System.nanoTime() - begunNanos);
             }
         }
     }

@@ -81,6 +81,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             String name = HttpName.of(getMethod().name(), getURI());
             CallLedger ledger = CallLedger.current();
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
+            long begun = ledger.isOpen() ? 0 : System.nanoTime();
             Phase outer = ledger.turnTo(Phase.HTTP, name);
             try {
                 ClientHttpResponse response = request.execute();
@@ -104,7 +105,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
                     ledger.returnTo(outer, name);
                 }
                 if (!ledger.isOpen()) {
-                    OutsideOperations.ran(Phase.HTTP, name);
+                    OutsideOperations.ran(Phase.HTTP, name, System.nanoTime() - begun);
                 }
             }
         }

@@ -1,0 +1,309 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Finds the threads that most likely work on the results that calls wait for, and decides whether their work explains
+ * the wait. These threads usually do other work, too, so some of them are found in operations even if nobody completes
+ * the result. Their work explains the wait only if an operation takes long, if the threads are always busy, so that the
+ * awaited task may wait for its turn, or if they work while calls wait.
+ */
+final class AwaitedWork {
+
+    /** The minimum number of samples of waiting calls that show whether other threads work meanwhile. */
+    private static final int MIN_LOOKS = 6;
+
+    /**
+     * While a call waits for the work of other threads, one of them works all the time. The share is lower than 1,
+     * because the stacks of the calls and of these threads are not read at the same time.
+     */
+    private static final double MOSTLY = 0.7;
+
+    /** If other threads work in at least this share of the samples of waiting calls, the calls wait for their work. */
+    private static final double ALWAYS = 0.9;
+
+    private static final double HALF = 0.5;
+
+    /** An operation explains a wait if it takes at least this share of the wait. */
+    private static final double LARGE = 0.25;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+
+    AwaitedWork(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+    }
+
+    /**
+     * Returns the name of the executor or of the threads that most likely work on the results that calls wait for; null
+     * if there is none. A busy executor that runs no code of the waiting class may run unrelated work. It is chosen
+     * only if one of two conditions holds: the calls hand tasks over to executors, or they wait for a task and the
+     * executor's tasks run code of the package in which the calls wait.
+     */
+    @Nullable
+    String threadsFor(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        String called = excess.samples.calledIn(wait);
+        double queued = excess.accounts.stream()
+                .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
+                .sum();
+        return TaskWaits.isForProgram(called)
+                ? null
+                : evidence.tasks()
+                        .executorOf(
+                                line,
+                                executor -> queued > 0
+                                        || (line != null
+                                                && TaskWaits.isForTask(called)
+                                                && executor.runsPackageOf(line)));
+    }
+
+    /**
+     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
+     * threads named {@code mail} belong to {@code mailExecutor}.
+     */
+    @Nullable
+    PoolVerdict poolOf(String threads) {
+        PoolVerdict exact = pools.get(ExecutorNames.poolOf(threads));
+        if (exact != null) {
+            return exact;
+        }
+        String prefix = threads.toLowerCase(Locale.ROOT);
+        List<PoolVerdict> similar = pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == PoolKind.EXECUTOR)
+                .filter(pool -> pool.name().toLowerCase(Locale.ROOT).startsWith(prefix))
+                .toList();
+        return similar.size() == 1 ? similar.get(0) : null;
+    }
+
+    /**
+     * Returns whether the work of these threads may explain the wait. Returns true if nothing is known against it.
+     *
+     * @param name the common name of the threads
+     */
+    boolean explains(Part wait, String name, TaskSamples threads) {
+        if (threads.isBusy() || isAnySlower(wait, threads)) {
+            return true;
+        }
+        Looks looks = looks(wait, name);
+        if ((isMeasured(name) && attended(wait).areAtMost(HALF)) || looks.areAtMost(MOSTLY)) {
+            return false;
+        }
+        return looks.all < MIN_LOOKS || looks.areAtLeast(ALWAYS) || !areAsUsual(outside(wait, name, threads));
+    }
+
+    /**
+     * Samples of calls that wait.
+     *
+     * @param all the number of these samples
+     * @param working the number of these samples in which other threads worked, or had tasks of the call
+     */
+    private record Looks(int all, int working) {
+
+        boolean areAtMost(double share) {
+            return all >= MIN_LOOKS && working <= share * all;
+        }
+
+        boolean areAtLeast(double share) {
+            return all >= MIN_LOOKS && working >= share * all;
+        }
+    }
+
+    /** Returns in how many samples of this wait one of these threads worked. */
+    private Looks looks(Part wait, String name) {
+        int all = 0;
+        int working = 0;
+        for (Sample sample : evidence.tasks().isAlwaysSeen(name) ? excess.samples.in(wait) : List.<Sample>of()) {
+            Moments.Work work = evidence.tasks().moments().workAt(sample.atNanos());
+            if (work != null && work.isKnown(name)) {
+                all++;
+                working += work.isBusy(name) ? 1 : 0;
+            }
+        }
+        return new Looks(all, working);
+    }
+
+    /** Returns in how many samples of the calls with this wait a measured task of the call was running or queued. */
+    private Looks attended(Part wait) {
+        int all = 0;
+        int unattended = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(wait) > 0) {
+                all += samples.resultLooks;
+                unattended += samples.unattendedLooks;
+            }
+        }
+        return new Looks(all, all - unattended);
+    }
+
+    /** Returns whether Tern measures the tasks of the executor with these threads. */
+    private boolean isMeasured(String threads) {
+        PoolVerdict pool = poolOf(threads);
+        return pool != null
+                && pool.pool().now().kind() == PoolKind.EXECUTOR
+                && !pool.pool().now().held().isNegative();
+    }
+
+    /**
+     * Returns whether late calls run an operation that is slower than usual, that is of a kind in which these threads
+     * were found, and that takes a large part of the wait.
+     */
+    private boolean isAnySlower(Part wait, TaskSamples threads) {
+        double large = LARGE * waitNanos(wait);
+        return operationsLike(threads).stream().anyMatch(operation -> {
+            Phase phase = Operations.phase(operation.kind());
+            Operations.Sum sum = phase == null ? null : operations.of(phase, operation.name());
+            return sum != null && sum.count() * sum.eachNanos() >= large && operations.isSlower(operation);
+        });
+    }
+
+    /** Returns the named operations of late calls that are of a kind in which these threads were found. */
+    private List<Part> operationsLike(TaskSamples threads) {
+        Set<Kind> kinds = kinds(threads);
+        return excess.account.longestFirst().stream()
+                .filter(part -> kinds.contains(part.kind())
+                        && !part.name().isEmpty()
+                        && !part.name().equals(NamedTimes.OTHERS)
+                        && !part.name().startsWith(StackReader.CALLED))
+                .toList();
+    }
+
+    private static Set<Kind> kinds(TaskSamples threads) {
+        return threads.parts.longestFirst().stream()
+                .map(Part::kind)
+                .filter(kind -> kind != Kind.LOG && Operations.phase(kind) != null)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Returns the mean time for which the calls that waited in this part waited there. */
+    private double waitNanos(Part wait) {
+        double waited = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            waited += counted.times().of(wait);
+        }
+        return waited / Math.max(1, callsIn(wait));
+    }
+
+    private long callsIn(Part wait) {
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().of(wait) > 0)
+                .count();
+    }
+
+    /**
+     * An operation that these threads run outside of calls.
+     *
+     * @param isUsual whether the operation takes its usual time, which is much shorter than the wait
+     */
+    private record Outside(OutsideOperations.Timed operation, double usualNanos, boolean isUsual) {}
+
+    /**
+     * Returns the measured operations of these threads that have a usual time. Returns an empty list unless these
+     * threads are mostly found in operations of the same kind.
+     */
+    private List<Outside> outside(Part wait, String name, TaskSamples threads) {
+        Part most =
+                threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
+        Phase phase = most == null || most.kind() == Kind.LOG ? null : Operations.phase(most.kind());
+        if (phase == null) {
+            return List.of();
+        }
+        List<Outside> known = new ArrayList<>();
+        for (OutsideOperations.Timed timed : OutsideOperations.timed(System.nanoTime())) {
+            double usually = evidence.usual().reliableFigure(Learner.OUTSIDE + timed.key());
+            if (timed.kind() == phase && TaskWatch.nameOf(timed.threadName()).equals(name) && usually >= 0) {
+                boolean isUsual = timed.nanos() <= usually + Math.max(usually / 2, Operations.WIDE_NANOS)
+                        && timed.nanos() < LARGE * waitNanos(wait);
+                known.add(new Outside(timed, usually, isUsual));
+            }
+        }
+        return known;
+    }
+
+    private static boolean areAsUsual(List<Outside> operations) {
+        return !operations.isEmpty() && operations.stream().allMatch(Outside::isUsual);
+    }
+
+    /**
+     * Returns the evidence that no work of other threads explains this wait, one fact per short line. Returns an empty
+     * list if the threads that complete the result are unknown, or if their work may explain the wait.
+     */
+    List<String> facts(Part wait) {
+        String name = threadsFor(wait);
+        TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
+        if (name == null || threads == null || explains(wait, name, threads)) {
+            return List.of();
+        }
+        List<String> facts = new ArrayList<>();
+        facts.add(String.format(
+                Locale.ROOT,
+                "waits    %d of %d recorded late or failed calls wait here, %s ms each",
+                callsIn(wait),
+                excess.accounts.size(),
+                Times.millis(waitNanos(wait))));
+        Looks looks = looks(wait, name);
+        if (looks.all > 0) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "threads  %s* worked at %d of %d looks at these calls",
+                    name,
+                    looks.working,
+                    looks.all));
+        }
+        Looks left = attended(wait);
+        if (isMeasured(name) && left.areAtMost(HALF)) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "tasks    at %d of %d looks, all tasks of the waiting call had ended",
+                    left.all - left.working,
+                    left.all));
+        }
+        usualWork(wait, name, threads).stream().map(line -> "usual    " + line).forEach(facts::add);
+        return facts;
+    }
+
+    /** Returns the operations that these threads run and that take about their usual time, with their times. */
+    private List<String> usualWork(Part wait, String name, TaskSamples threads) {
+        List<Outside> outside = outside(wait, name, threads);
+        if (!outside.isEmpty()) {
+            return outside.stream()
+                    .map(known -> work(known.operation.name(), known.operation.nanos(), known.usualNanos))
+                    .toList();
+        }
+        return operationsLike(threads).stream()
+                .filter(operation -> !operations.isSlower(operation))
+                .limit(2)
+                .map(operation -> {
+                    Phase phase = Operations.phase(operation.kind());
+                    return phase == null
+                            ? operation.name()
+                            : work(
+                                    operation.name(),
+                                    operations.of(phase, operation.name()).eachNanos(),
+                                    operations.usualNamed(phase, operation.name()));
+                })
+                .toList();
+    }
+
+    private static String work(String operation, double nanos, double usualNanos) {
+        return operation + " takes " + Times.millis(nanos) + " ms, usually " + Times.millis(usualNanos) + " ms";
+    }
+}

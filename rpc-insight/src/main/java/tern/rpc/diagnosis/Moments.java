@@ -1,0 +1,83 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What other threads did at the moments at which the threads of calls were sampled. A sample belongs to the moment with
+ * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ */
+final class Moments {
+
+    private static final int MAX_MOMENTS = 1_024;
+
+    private final Map<Long, Moment> byTime = new HashMap<>();
+    private final Deque<Long> times = new ArrayDeque<>(); // the oldest first
+
+    /**
+     * One moment.
+     *
+     * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
+     * @param work what the threads did that serve no call; null if they were not looked at
+     */
+    private record Moment(
+            boolean isCommonPoolFull, @Nullable Work work) {}
+
+    /**
+     * What threads that serve no call did.
+     *
+     * @param busy the common names of the threads of which at least one worked
+     * @param incomplete the common names of the threads of which some were not looked at
+     */
+    record Work(Set<String> busy, Set<String> incomplete) {
+
+        /** Returns whether one of the threads with this name worked. */
+        boolean isBusy(String threads) {
+            return busy.contains(threads);
+        }
+
+        /** Returns whether it is known what all threads with this name did, or that one of them worked. */
+        boolean isKnown(String threads) {
+            return isBusy(threads) || !incomplete.contains(threads);
+        }
+    }
+
+    /** Adds a moment at which the other threads have not been looked at yet. */
+    void add(long time, boolean isCommonPoolFull) {
+        if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
+            times.addLast(time);
+        }
+        if (times.size() > MAX_MOMENTS) {
+            byTime.remove(times.removeFirst());
+        }
+    }
+
+    /** Adds what the threads outside of calls did. */
+    void add(long time, Work work) {
+        boolean isFull = isCommonPoolFull(time);
+        add(time, isFull);
+        byTime.put(time, new Moment(isFull, work));
+    }
+
+    /** Returns whether the common pool had no free thread at this time; false if this is unknown. */
+    boolean isCommonPoolFull(long time) {
+        Moment known = byTime.get(time);
+        return known != null && known.isCommonPoolFull;
+    }
+
+    /** Returns what the threads outside of calls did at this time; null if they were not looked at. */
+    @Nullable
+    Work workAt(long time) {
+        Moment known = byTime.get(time);
+        return known == null ? null : known.work;
+    }
+
+    void clear() {
+        byTime.clear();
+        times.clear();
+    }
+}

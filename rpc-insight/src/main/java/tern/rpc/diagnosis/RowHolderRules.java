@@ -1,0 +1,56 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
+ * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
+ * Otherwise the cause is that the rows are locked during the operation.
+ */
+final class RowHolderRules {
+
+    /** A wait for rows is considered if it takes at least this share of the latency target. */
+    private static final double NOTABLE = 0.1;
+
+    private final Evidence evidence;
+    private final Operations operations;
+    private final Leaves leaves;
+
+    RowHolderRules(Evidence evidence, Operations operations, Leaves leaves) {
+        this.evidence = evidence;
+        this.operations = operations;
+        this.leaves = leaves;
+    }
+
+    void apply() {
+        for (Part wait : leaves.longestFirst()) {
+            Part operation = leaves.of(wait) >= NOTABLE * evidence.targetNanos() ? holdersOperation(wait) : null;
+            if (operation == null || leaves.of(operation) <= 0) {
+                continue;
+            }
+            Times one = new Times();
+            if (hasBecomeSlower(operation)) {
+                one.add(operation, 1);
+                leaves.pour(wait, one, Leaves.WAIT_FOR + "rows that are locked meanwhile, in " + wait.name());
+            } else {
+                one.add(wait, 1);
+                leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");
+            }
+        }
+    }
+
+    private @Nullable Part holdersOperation(Part wait) {
+        String statement = OperationNames.withoutStatus(wait.name());
+        HeldRows.Found found = wait.kind() == Kind.SQL && Statements.mayWait(statement)
+                ? evidence.heldRows().holderFor(statement, locking -> operations.areOfSameServer(locking, statement))
+                : null;
+        return found == null ? null : found.operation();
+    }
+
+    private boolean hasBecomeSlower(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        return phase != null && operations.usualNamed(phase, operation.name()) >= 0 && operations.isSlower(operation);
+    }
+}

@@ -1,0 +1,231 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Packages;
+import tern.rpc.Phase;
+import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Tests which work of other threads explains a wait for a result. In each test, the threads that may complete the
+ * result wait for an HTTP peer in eight of ten samples.
+ */
+class AwaitedWorkTest {
+
+    private static final String RESULT = "WAITS FOR A RESULT: Parcels.of";
+    private static final String PEER = "SLOW HTTP PEER: called in Parcels.send";
+    private static final String EXCHANGE = "GET stock:80";
+    private static final int SECONDS = 20;
+
+    private final TaskWatch tasks = new TaskWatch();
+    private final AtomicLong time = new AtomicLong();
+    private final SampledCalls calls = new SampledCalls().tasks(tasks);
+
+    @AfterEach
+    void forget() {
+        OutsideOperations.clear();
+    }
+
+    private static StackTraceElement frame(String type, String method) {
+        return new StackTraceElement(type, method, null, 7);
+    }
+
+    /** Adds samples of threads with this name. Eight of ten find a thread in an HTTP exchange. */
+    private void lookAtThreads(String name) {
+        for (int i = 0; i < 10; i++) {
+            StackTraceElement[] sends = {
+                frame("sun.nio.ch.NioSocketImpl", "park"),
+                frame("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute"),
+                frame("depot.Parcels", "send"),
+                frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
+            };
+            StackTraceElement[] idle = {
+                frame("jdk.internal.misc.Unsafe", "park"),
+                frame("java.util.concurrent.LinkedBlockingQueue", "take"),
+                frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
+            };
+            tasks.add(new ThreadLook(name + "-1", 9, Thread.State.WAITING, i < 8 ? sends : idle, null, null, -1, -1));
+        }
+    }
+
+    /** Adds a sample of a call that waits for a result. */
+    private void waits(Sampler.Samples samples) {
+        Part wait = new Part(Part.Kind.RESULT, "Parcels.of");
+        List<StackTraceElement> path = List.of(frame("depot.Parcels", "of"));
+        samples.add(new Sample(
+                time.get(), Phase.OWN, wait, path, "CompletableFuture.get", null, null, false, null, -1, -1));
+    }
+
+    /**
+     * Adds a sample of a call that waits for a result, and what other threads do at this moment.
+     *
+     * @param workingOfTen one of the other threads works in this number of ten samples
+     */
+    private void waits(Sampler.Samples samples, int workingOfTen) {
+        long now = time.incrementAndGet();
+        Set<String> busy = now % 10 < workingOfTen ? Set.of("parcels") : Set.of();
+        tasks.moments().add(now, new Moments.Work(busy, Set.of()));
+        waits(samples);
+    }
+
+    private Cause first() {
+        return calls.causes().get(0);
+    }
+
+    private String titleIfThreadsWorkAt(int workingOfTen) {
+        calls.calls("Desk.parcels", Phase.OWN, 400, samples -> waits(samples, workingOfTen));
+        return DiagnosisText.title(first());
+    }
+
+    @Test
+    void threadsThatWorkWhileCallsWaitExplainTheWait() {
+        lookAtThreads("parcels");
+
+        assertThat(titleIfThreadsWorkAt(10)).isEqualTo(PEER);
+    }
+
+    @Test
+    void threadsThatOftenDoNotWorkWhileCallsWaitDoNotExplainTheWait() {
+        lookAtThreads("parcels");
+
+        assertThat(titleIfThreadsWorkAt(5)).isEqualTo(RESULT);
+        assertThat(first().evidence())
+                .contains("waits    20 of 20 recorded late or failed calls wait here, 400 ms each")
+                .contains("threads  parcels* worked at 50 of 100 looks at these calls");
+        assertThat(first().change().text())
+                .startsWith("complete this result also where code fails")
+                .contains("calls wait in Parcels.of:7");
+    }
+
+    @Test
+    void threadsOfWhichSomeWereNotSampledMayHaveWorked() {
+        lookAtThreads("parcels");
+        calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
+            tasks.moments().add(time.incrementAndGet(), new Moments.Work(Set.of(), Set.of("parcels")));
+            waits(samples);
+        });
+
+        assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
+    }
+
+    @Test
+    void operationThatHasBecomeSlowerExplainsTheWait() {
+        lookAtThreads("parcels");
+        calls.usually("Desk.stock", Phase.HTTP, EXCHANGE, 5)
+                .waiting("Desk.parcels", EXCHANGE, 150, 400, samples -> waits(samples, 5));
+
+        assertThat(DiagnosisText.title(first())).isEqualTo("SLOW HTTP PEER: " + EXCHANGE);
+    }
+
+    @Test
+    void operationThatTakesItsUsualTimeDoesNotExplainTheWait() {
+        lookAtThreads("parcels");
+        calls.usually("Desk.stock", Phase.HTTP, EXCHANGE, 30)
+                .waiting("Desk.parcels", EXCHANGE, 31, 400, samples -> waits(samples, 5));
+
+        assertThat(DiagnosisText.title(first())).isEqualTo(RESULT);
+        assertThat(first().evidence()).contains("usual    GET stock:80 takes 31 ms, usually 30 ms");
+    }
+
+    private void measureTasks() {
+        lookAtThreads("parcels");
+        calls.pool(PoolSnapshot.builder("parcels", PoolKind.EXECUTOR, 8)
+                .now(1, 7, 0)
+                .counts(100, 0)
+                .sums(Duration.ZERO, Duration.ofSeconds(2))
+                .settings(List.of())
+                .build());
+    }
+
+    @Test
+    void measuredExecutorWithoutATaskOfTheCallDoesNotExplainTheWait() {
+        measureTasks();
+        calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
+            waits(samples, 10); // the threads run tasks of other calls
+            samples.resultLooks++;
+            samples.unattendedLooks++;
+        });
+
+        assertThat(DiagnosisText.title(first())).isEqualTo(RESULT);
+        assertThat(first().evidence())
+                .contains("tasks    at 100 of 100 looks, all tasks of the waiting call had ended");
+    }
+
+    @Test
+    void measuredExecutorWithATaskOfTheCallExplainsTheWait() {
+        measureTasks();
+        calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
+            waits(samples, 10);
+            samples.resultLooks++;
+        });
+
+        assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
+    }
+
+    /** Records an operation of a thread outside of calls. Its usual time is 12 ms. */
+    private void runsOutside(double nowMillis) throws InterruptedException {
+        Thread thread = new Thread(
+                () -> OutsideOperations.ran(Phase.HTTP, "POST sms:80/send", (long) (nowMillis * 1e6)), "parcels-3");
+        thread.start();
+        thread.join();
+        for (int second = 0; second < SECONDS; second++) {
+            calls.usualFigure(Learner.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
+        }
+    }
+
+    @Test
+    void usualOperationsOfThreadsThatAreSometimesIdleDoNotExplainTheWait() throws Exception {
+        lookAtThreads("parcels");
+        runsOutside(13);
+
+        assertThat(titleIfThreadsWorkAt(8)).isEqualTo(RESULT);
+        assertThat(first().evidence()).contains("usual    POST sms:80/send takes 13 ms, usually 12 ms");
+    }
+
+    @Test
+    void slowerOperationsOfThreadsThatAreSometimesIdleExplainTheWait() throws Exception {
+        lookAtThreads("parcels");
+        runsOutside(60);
+
+        assertThat(titleIfThreadsWorkAt(8)).isEqualTo(PEER);
+    }
+
+    @Test
+    void threadsThatAlwaysWorkExplainTheWaitEvenIfTheirOperationsTakeTheirUsualTime() throws Exception {
+        lookAtThreads("parcels");
+        runsOutside(12);
+
+        assertThat(titleIfThreadsWorkAt(10)).isEqualTo(PEER);
+    }
+
+    @Test
+    void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
+        CompletableFuture<String> end = new CompletableFuture<>();
+        Thread worker = new Thread(() -> Packages.extra(end), "carrier-1");
+        worker.start();
+        while (worker.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        try {
+            tasks.look(Set.of(), 5);
+        } finally {
+            end.complete("");
+            worker.join();
+        }
+
+        Moments.Work work = tasks.moments().workAt(5);
+        assertThat(work).isNotNull();
+        assertThat(work.isBusy("carrier")).isTrue();
+        assertThat(work.isBusy("parcels")).isFalse();
+        assertThat(work.isKnown("parcels")).isTrue();
+    }
+}
