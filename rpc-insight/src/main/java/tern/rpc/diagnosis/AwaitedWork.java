@@ -16,9 +16,10 @@ import tern.rpc.pool.PoolKind;
 
 /**
  * Finds the threads that most likely work on the results that calls wait for, and decides whether their work explains
- * the wait. These threads usually do other work, too, so some of them are found in operations even if nobody completes
- * the result. Their work explains the wait only if an operation takes long, if the threads are always busy, so that the
- * awaited task may wait for its turn, or if they work while calls wait.
+ * the wait. These threads usually also do other work, so samples show some of these threads in operations even if
+ * nobody completes the result. The work of these threads explains the wait in three cases only: an operation takes
+ * long, the threads are always busy, so that the awaited task may wait for its turn, or the threads work while calls
+ * wait.
  */
 final class AwaitedWork {
 
@@ -53,9 +54,9 @@ final class AwaitedWork {
 
     /**
      * Returns the name of the executor or of the threads that most likely work on the results that calls wait for; null
-     * if there is none. A busy executor that runs no code of the waiting class may run unrelated work. It is chosen
-     * only if one of two conditions holds: the calls hand tasks over to executors, or they wait for a task and the
-     * executor's tasks run code of the package in which the calls wait.
+     * if there is none. A busy executor that runs no code of the waiting class may run unrelated work. Such an executor
+     * is chosen only if one of two conditions holds: the calls hand tasks over to executors, or they wait for a task
+     * and the executor's tasks run code of the package in which the calls wait.
      */
     @Nullable
     String threadsFor(Part wait) {
