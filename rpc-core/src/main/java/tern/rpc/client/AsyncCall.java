@@ -25,6 +25,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile int attempts; // Only the thread of the current attempt writes this field.
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
+    private volatile ProviderWait.@Nullable WaitingCall waiting; // the last wait for a provider, which may have ended
     private volatile boolean cancelled;
     private volatile boolean last;
     // The previous attempt's failure. Only the thread of the current attempt uses this field.
@@ -42,7 +43,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
 
     void attempt() {
         if (!cancelled && endpoints.providerWait().isWaiting(method, call)) {
-            endpoints
+            waiting = endpoints
                     .providerWait()
                     .whenReady(
                             call,
@@ -174,6 +175,10 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
 
     @Override
     public void expire() {
+        ProviderWait.WaitingCall wait = waiting;
+        if (wait != null) {
+            wait.lookNow();
+        }
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {

@@ -380,7 +380,12 @@ final class EndpointInvoker implements AutoCloseable {
             return true;
         }
         return retries.again(
-                method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
+                method,
+                failure,
+                number,
+                canGoElsewhere(method, call, failure, used, attempt),
+                remaining,
+                used.retries());
     }
 
     /**
@@ -399,19 +404,24 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Returns whether another connection can accept the call. Another connection can accept the call if another
-     * provider is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
+     * provider that may take calls of the given method and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
      * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
      * sufficient, because it may be open before the caller sees the failure.
      */
-    private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
+    private boolean canGoElsewhere(
+            ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
         boolean sameProvider = unavailable && attempt.isCarrierGone();
         long now = clock.nanoTime();
-        for (Target candidate : cluster.targets()) {
+        // A provider with weight 0 gets no retries while the provider of the failed attempt can take them.
+        boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
+        for (Target candidate :
+                cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {
             if (unavailable && candidate.node().isConnecting()) {
                 return true;
             }
-            boolean mayServe = candidate == used ? sameProvider : !candidate.lacksService(now);
+            boolean isWeighted = candidate.attributes().weight() > 0 || candidate.isHeld() || !isUsedGood;
+            boolean mayServe = candidate == used ? sameProvider : isWeighted && !candidate.lacksService(now);
             if (candidate.isUsable() && mayServe) {
                 return true;
             }

@@ -48,8 +48,16 @@ final class FilteredCall implements BiConsumer<@Nullable Response, @Nullable Thr
     @Override
     public void accept(@Nullable Response response, @Nullable Throwable failure) {
         if (ended.compareAndSet(false, true)) {
+            LateFilters watched = watched();
+            if (watched != null) {
+                watched.ended();
+            }
             end.completed(response, failure);
         }
+    }
+
+    private synchronized @Nullable LateFilters watched() {
+        return late;
     }
 
     /**

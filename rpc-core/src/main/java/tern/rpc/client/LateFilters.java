@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
@@ -28,6 +29,7 @@ final class LateFilters {
     private final BooleanSupplier over;
     private final Consumer<RpcException> end;
     private final AtomicBoolean watching = new AtomicBoolean();
+    private volatile ProviderWait.@Nullable Later planned; // the last planned look, which may have run
 
     /**
      * @param began the start of the call, for error messages
@@ -71,7 +73,18 @@ final class LateFilters {
 
     private void lookLater() {
         long left = call.deadline().remainingNanos(clock.nanoTime());
-        timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
+        planned = timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
+        if (over.getAsBoolean()) {
+            ended(); // The call may have ended before "planned" was set.
+        }
+    }
+
+    /** Called when the call has ended, so that its arguments and its result are not kept until its deadline. */
+    void ended() {
+        ProviderWait.Later look = planned;
+        if (look != null) {
+            look.cancel();
+        }
     }
 
     private void look() {

@@ -85,15 +85,53 @@ final class ProviderWait {
      * @param cancelled returns the failure of a cancelled call, or null if the call is not cancelled
      * @param next the continuation; like {@code failed}, it runs on the call's executor
      */
-    void whenReady(
+    WaitingCall whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
-        cluster.attempt();
-        boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
-        if (!over) {
-            later(() -> whenReady(call, cancelled, next, failed), TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
-            return;
+        WaitingCall waitingCall = new WaitingCall(call, cancelled, next, failed);
+        waitingCall.look();
+        return waitingCall;
+    }
+
+    /** An asynchronous call that waits for a provider. */
+    final class WaitingCall {
+
+        private final Invocation call;
+        private final Supplier<@Nullable RpcException> cancelled;
+        private final Runnable next;
+        private final Consumer<RpcException> failed;
+        private volatile @Nullable Runnable nextLook;
+
+        WaitingCall(
+                Invocation call,
+                Supplier<@Nullable RpcException> cancelled,
+                Runnable next,
+                Consumer<RpcException> failed) {
+            this.call = call;
+            this.cancelled = cancelled;
+            this.next = next;
+            this.failed = failed;
         }
-        execute(call, () -> afterWait(call, cancelled, next, failed));
+
+        private void look() {
+            cluster.attempt();
+            boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
+            if (over) {
+                execute(call, () -> afterWait(call, cancelled, next, failed));
+            } else {
+                nextLook = later(this::look, TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
+            }
+        }
+
+        /**
+         * Ends the wait early if the call's deadline has passed or the call is cancelled. Does nothing if the wait has
+         * ended. Any thread may call this.
+         */
+        void lookNow() {
+            Runnable look = nextLook;
+            if (look != null) {
+                look.run();
+            }
+        }
     }
 
     /**
@@ -108,17 +146,42 @@ final class ProviderWait {
         }
     }
 
-    /** Runs the task after the delay, or when this object is closed. */
-    void later(Runnable task, long nanos) {
-        // Each task gets a new object, so that "waiting" can contain the same task twice.
-        Runnable once = new Runnable() {
-            @Override
-            public void run() {
-                if (waiting.remove(this)) {
-                    task.run();
-                }
+    /** A task that runs at most once. Any thread may call its methods. */
+    final class Later implements Runnable {
+
+        private volatile @Nullable Runnable task; // null after the task has run or has been cancelled
+
+        private Later(Runnable task) {
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            Runnable once = taken();
+            if (once != null) {
+                once.run();
             }
-        };
+        }
+
+        /** Prevents the task from running. The timer keeps this object until the delay has passed, but not the task. */
+        void cancel() {
+            taken();
+        }
+
+        /** Returns the task on the first call, and null on further calls. */
+        private @Nullable Runnable taken() {
+            if (!waiting.remove(this)) {
+                return null;
+            }
+            Runnable once = task;
+            task = null;
+            return once;
+        }
+    }
+
+    /** Runs the task after the delay, when this object is closed, or when the returned object is run. */
+    Later later(Runnable task, long nanos) {
+        Later once = new Later(task);
         waiting.add(once);
         try {
             timer.schedule(once, nanos, TimeUnit.NANOSECONDS);
@@ -128,6 +191,12 @@ final class ProviderWait {
         if (closed) {
             once.run(); // close() may have run before waiting.add, and a closed client drops the tasks of its timer.
         }
+        return once;
+    }
+
+    /** Returns the number of tasks that have neither run nor been cancelled. */
+    int waiting() {
+        return waiting.size();
     }
 
     boolean isClosed() {

@@ -229,6 +229,10 @@ final class StreamCall implements StreamAttempts.Listener {
             return; // The filters ended the call only after its deadline.
         }
         closed = true;
+        LateFilters watched = late;
+        if (watched != null) {
+            watched.ended();
+        }
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         Object value = null;

@@ -347,6 +347,12 @@ public final class Cluster implements AutoCloseable {
         return group != null && group.hasUsable(besides, now);
     }
 
+    /** Returns the providers that may take a call to the method with this tag, including unreachable ones. */
+    public List<Target> targets(String method, String tag, boolean forceTag) {
+        Group group = group(method, tag, forceTag);
+        return group == null ? List.of() : group.targets();
+    }
+
     /**
      * Records the outcome of an attempt that has ended. The method and the tag must be those that were passed to {@link
      * #pick}. With another method or tag, another balancer would record the outcome.

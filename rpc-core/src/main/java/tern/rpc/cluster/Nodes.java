@@ -96,7 +96,7 @@ public final class Nodes {
                 return node;
             }
         }
-        node.connection();
+        open(node); // A failure must not prevent the use of the other endpoints.
         return node;
     }
 

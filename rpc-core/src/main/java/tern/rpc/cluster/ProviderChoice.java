@@ -90,13 +90,16 @@ final class ProviderChoice {
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
                 List<String> tags = rules.tags(instance);
-                String first = tags.isEmpty() ? instance.attributes().tag() : tags.get(0);
-                byTag.computeIfAbsent(first, unseen -> new ArrayList<>()).add(instance);
+                // Rules may give a provider several tags. It belongs to the subset of each of them, because calls with
+                // one tag must find a provider even if most providers with another tag are not chosen.
+                for (String tag : tags.isEmpty() ? List.of(instance.attributes().tag()) : tags) {
+                    byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
+                }
             }
         }
-        List<Instance> chosen = new ArrayList<>();
+        Set<Instance> chosen = new LinkedHashSet<>();
         byTag.values().forEach(tagged -> chosen.addAll(subset.of(tagged)));
-        return chosen;
+        return List.copyOf(chosen);
     }
 
     private boolean isSpoken(Instance instance) {
@@ -109,7 +112,8 @@ final class ProviderChoice {
      * calls only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        List<Instance> held = ruled(list.held(), rules);
+        // If there are listed providers, rules that disable all held ones do not disable all providers.
+        List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()
                         .map(instance -> new Instance(
@@ -123,6 +127,23 @@ final class ProviderChoice {
      * disable all providers are ignored.
      */
     private List<Instance> ruled(List<Instance> instances, Rules rules) {
+        List<Instance> enabled = enabled(instances, rules);
+        if (!enabled.isEmpty() || instances.isEmpty()) {
+            return enabled;
+        }
+        if (!rules.equals(refused)) {
+            refused = rules;
+            LOG.warn(
+                    "{}: {} would disable all {} providers and is not followed in this",
+                    service,
+                    rules,
+                    instances.size());
+        }
+        return instances;
+    }
+
+    /** Changes the attributes of the providers as the rules say, and removes disabled providers. */
+    private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
             return instances; // Usually there are no rules. In this case, a long list is not copied.
         }
@@ -136,18 +157,7 @@ final class ProviderChoice {
                                 : new Instance(instance.endpoint(), attributes));
             }
         }
-        if (!enabled.isEmpty() || instances.isEmpty()) {
-            return enabled;
-        }
-        if (!rules.equals(refused)) {
-            refused = rules;
-            LOG.warn(
-                    "{}: {} would disable all {} providers and is not followed in this",
-                    service,
-                    rules,
-                    instances.size());
-        }
-        return instances;
+        return enabled;
     }
 
     /** Returns the settings of the reference, with the load balancing that the rules set. */

@@ -84,15 +84,15 @@ final class SharedSources {
             first = byKey.size() > before;
             shared.users++;
         }
-        shared.add(service, listener);
-        if (first) {
-            try {
+        try {
+            shared.add(service, listener);
+            if (first) {
                 source.start(shared::heard);
-            } catch (RuntimeException | Error e) {
-                shared.remove(service, listener);
-                release(shared);
-                throw e;
             }
+        } catch (RuntimeException | Error e) { // For example, a connection could not be opened.
+            shared.remove(service, listener);
+            release(shared);
+            throw e;
         }
         return new Subscription() {
             @Override

@@ -59,9 +59,17 @@ final class FilePublication implements Publication {
         return remove();
     }
 
-    /** Removes the entries. If this fails, tries again later, unless another publication has begun in the meantime. */
+    /** Returns whether the other publication is for the same address. */
+    boolean hasAddressOf(FilePublication other) {
+        return registration.address().equals(other.registration.address());
+    }
+
+    /**
+     * Removes the entries. If this fails, tries again later. Does nothing if another publication of the same address has
+     * begun in the meantime.
+     */
     private CompletableFuture<Void> remove() {
-        return registry.change(content -> registry.isLast(this) ? content.without(registration) : content)
+        return registry.change(content -> registry.isReplaced(this) ? content : content.without(registration))
                 .whenComplete((before, failure) -> {
                     if (failure != null) {
                         registry.later(this::remove);

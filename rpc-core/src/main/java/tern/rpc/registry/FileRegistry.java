@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -100,9 +101,10 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether the given publication is the last publication that has begun. */
-    boolean isLast(FilePublication publication) {
-        return last == publication;
+    /** Returns whether another publication of the same address has begun after the given publication. */
+    boolean isReplaced(FilePublication publication) {
+        FilePublication newest = last;
+        return newest != null && newest != publication && newest.hasAddressOf(publication);
     }
 
     /** Runs a task after a pause, unless the registry is closed in the meantime. */
@@ -209,8 +211,26 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
+    /** Returns the file that is replaced. If the file is a symbolic link, this is the file to which the link leads. */
+    private Path target() throws IOException {
+        if (Files.exists(file)) {
+            return file.toRealPath();
+        }
+        return Files.isSymbolicLink(file) ? file.resolveSibling(Files.readSymbolicLink(file)) : file;
+    }
+
+    /** Returns the lock file. It is beside the target, because other processes may use another link to the target. */
+    private static Path lockFile(Path target) {
+        return target.resolveSibling(target.getFileName() + ".lock");
+    }
+
+    /** Returns the name of the lock file, for a message. */
     private Path lockFile() {
-        return file.resolveSibling(file.getFileName() + ".lock");
+        try {
+            return lockFile(target());
+        } catch (IOException e) {
+            return lockFile(file);
+        }
     }
 
     /**
@@ -220,21 +240,35 @@ public final class FileRegistry implements Registry {
      * @return the content before the change; null if another process or registry holds the lock
      */
     private @Nullable ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
-        try (FileChannel channel = FileChannel.open(lockFile(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Path target = target();
+        try (FileChannel channel =
+                        FileChannel.open(lockFile(target), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                 FileLock lock = tryLock(channel)) {
             if (lock == null) {
                 return null;
             }
-            ProviderDocument before = ProviderDocument.parse(Files.exists(file) ? FileText.read(file) : "");
+            ProviderDocument before = ProviderDocument.parse(Files.exists(target) ? FileText.read(target) : "");
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
-                // If the file is a symbolic link, the link is kept and its target is replaced.
-                Path target = Files.exists(file) ? file.toRealPath() : file;
                 Path next = target.resolveSibling(target.getFileName() + ".next");
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
+                if (Files.exists(target)) {
+                    keepPermissions(target, next);
+                }
                 Files.move(next, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             }
             return before;
+        }
+    }
+
+    /**
+     * Gives the new file the permissions of the file that it replaces. Otherwise consumers that run as other users might
+     * no longer be able to read the list, or users without permission could read it.
+     */
+    private static void keepPermissions(Path from, Path to) throws IOException {
+        PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);
+        if (permissions != null) {
+            permissions.setPermissions(Files.getPosixFilePermissions(from));
         }
     }
 

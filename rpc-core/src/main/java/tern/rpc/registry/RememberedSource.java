@@ -66,6 +66,7 @@ public final class RememberedSource implements EndpointSource {
     private final Subscription subscription;
     private final Path file;
     private final Executor writer;
+    private final SeldomWarning unreadable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
     private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
@@ -178,7 +179,8 @@ public final class RememberedSource implements EndpointSource {
             }
             return ProviderFile.parse(Files.readString(file), true).providers(subscription);
         } catch (IOException | IllegalArgumentException e) {
-            LOG.warn("The remembered list in {} is ignored: {}", file, e.getMessage());
+            // Each call that finds no provider may cause a read.
+            unreadable.warn(() -> "The remembered list in " + file + " is ignored: " + e.getMessage());
             return List.of();
         }
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -18,7 +19,9 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.Policies;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
@@ -180,6 +183,43 @@ class EndpointInvokerTest extends ScriptedProviders {
         assertThat(asked).containsExactly(ONE);
     }
 
+    private Service proxy(Instance... instances) {
+        return client.refer(ServiceReference.to(Service.class, StaticEndpoints.of(List.of(instances)))
+                .protocol(FakeTransport.PROTOCOL)
+                .build());
+    }
+
+    @Test
+    void refusalOfTheOnlyProviderWithTheTagIsNotRepeated() {
+        refuses(ONE, StatusCode.RESOURCE_EXHAUSTED, () -> {});
+        Service proxy =
+                proxy(new Instance(ONE, Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray"))), Instance.of(TWO));
+        Service gray = CallOptions.none().tag("gray").on(proxy);
+
+        assertThat(catchThrowableOfType(RpcException.class, gray::call).code())
+                .isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
+    void refusalIsNotRepeatedIfAllOtherProvidersHaveWeightZero() {
+        refuses(ONE, StatusCode.RESOURCE_EXHAUSTED, () -> {});
+        Service proxy = proxy(Instance.of(ONE), new Instance(TWO, Attributes.ofWeight(0)));
+
+        assertThat(catchThrowableOfType(RpcException.class, proxy::call).code())
+                .isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
+    void callOfALostProviderGoesToAProviderWithWeightZero() {
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> connection(ONE).available = false);
+
+        proxy(Instance.of(ONE), new Instance(TWO, Attributes.ofWeight(0))).call();
+
+        assertThat(asked).containsExactly(ONE);
+    }
+
     @Test
     void callThatWaitsForReadyStartsAttemptsUntilThereIsAProvider() {
         connection(ONE).attemptsUntilAvailable = 3;
@@ -201,6 +241,24 @@ class EndpointInvokerTest extends ScriptedProviders {
         assertThatThrownBy(patient(Duration.ofMillis(50))::call)
                 .hasMessageContaining("waited for a provider until its deadline")
                 .hasMessageContaining("one:1: ");
+    }
+
+    @Test
+    void callWithFiltersThatWaitsInVainNamesTheProviderAndTheTimeoutToo() {
+        connection(ONE).available = false;
+        try (RpcClient filtered = RpcClient.builder()
+                .transport(new FakeTransport(this::connection))
+                .filter((call, next) -> next.invoke(call))
+                .build()) {
+            Service service = filtered.refer(
+                    reference(ONE).timeout(Duration.ofMillis(50)).waitForReady().build());
+
+            for (int i = 0; i < 5; i++) {
+                assertThatThrownBy(service::call)
+                        .hasMessageContaining("waited for a provider until its deadline")
+                        .hasMessageContaining("one:1: ");
+            }
+        }
     }
 
     @Test

@@ -15,9 +15,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.ClusterParts;
@@ -105,6 +110,46 @@ class ProviderWaitTest {
         } finally {
             other.shutdownNow();
         }
+    }
+
+    @Test
+    void cancelledTaskDoesNotRun() {
+        ProviderWait wait = newWait();
+        AtomicInteger runs = new AtomicInteger();
+        ProviderWait.Later later = wait.later(runs::incrementAndGet, 1);
+
+        later.cancel();
+        later.run();
+        timer.runAll();
+        wait.close();
+
+        assertThat(runs).hasValue(0);
+    }
+
+    @Test
+    void filteredCallThatHasEndedIsNotKeptUntilItsDeadline() {
+        EndpointInvoker endpoints = new EndpointInvoker(
+                new ServiceKey("Service", "", ""),
+                cluster,
+                new RetryPolicy(NanoClock.SYSTEM),
+                NanoClock.SYSTEM,
+                Runnable::run,
+                timer);
+        Invocation call = new Invocation(
+                endpoints.service(),
+                ServiceDescriptor.of(Service.class).methods().get(0),
+                new Object[0],
+                new Metadata(),
+                Deadline.after(Duration.ofDays(1)),
+                Runnable::run);
+        FilteredCall filtered = new FilteredCall(
+                endpoints, NanoClock.SYSTEM, call, 0, new CallFuture<>(Runnable::run), (response, failure) -> {});
+
+        filtered.watch(); // A filter has returned, but has not passed the call on yet.
+        assertThat(endpoints.providerWait().waiting()).isEqualTo(1);
+        filtered.accept(null, new IllegalStateException("a filter has failed"));
+
+        assertThat(endpoints.providerWait().waiting()).isZero();
     }
 
     @Test

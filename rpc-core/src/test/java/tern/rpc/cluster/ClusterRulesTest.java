@@ -130,6 +130,23 @@ class ClusterRulesTest extends SimulatedCluster {
     }
 
     @Test
+    void disabledProvidersAreLeftOutEvenIfAllProvidersThatAreNoLongerListedAreDisabled() {
+        start(4);
+        timer.move(SECOND);
+        source.lists();
+        timer.move(SECOND);
+        assertThat(listed()).hasSize(4);
+
+        List<Endpoint> missing =
+                IntStream.range(1, 4).mapToObj(i -> instance(i).endpoint()).toList();
+        source.listener.accept(EndpointSnapshot.heard(List.of(instance(0)), Instant.EPOCH)
+                .withRules(new Scripts(Map.of(), Map.of(), missing, "")));
+        timer.move(SECOND);
+
+        assertThat(listed()).containsExactly(instance(0).endpoint());
+    }
+
+    @Test
     void disabledProviderIsLeftOutUnlessAllAreDisabled() {
         start(2);
         Endpoint first = instance(0).endpoint();

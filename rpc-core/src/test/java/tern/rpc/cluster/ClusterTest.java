@@ -181,6 +181,21 @@ class ClusterTest extends SimulatedCluster {
     }
 
     @Test
+    void providerWhoseConnectionCannotBeCreatedKeepsNoOtherFromCalls() {
+        uncreatable.add(instance(1).endpoint());
+        start(3);
+        for (int call = 0; call < 20; call++) {
+            assertThat(pick().endpoint()).isNotEqualTo(instance(1).endpoint());
+        }
+        assertThat(opened).hasSize(2);
+
+        uncreatable.clear();
+        timer.move(2 * SECOND);
+
+        assertThat(opened).hasSize(3).doesNotHaveDuplicates();
+    }
+
+    @Test
     void atMostOneHundredOfTenThousandProvidersAreConnectedTo() {
         cluster.start(Duration.ZERO);
         source.lists(instances(10_000));

@@ -1,6 +1,7 @@
 package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Instant;
 import java.util.ArrayList;
@@ -79,6 +80,22 @@ class SharedSourcesTest {
 
         assertThat(first).containsExactly(0, 1);
         assertThat(later).isEmpty();
+        timer.shutdownNow();
+    }
+
+    @Test
+    void referenceThatCannotApplyTheFirstListDoesNotKeepTheSourceOpen() {
+        SharedSources sources = new SharedSources(() -> 0, timer);
+        SharedSources.Subscription first = sources.subscribe(source, "Orders", snapshot -> {});
+        source.listener.accept(listOf(1));
+
+        assertThatThrownBy(() -> sources.subscribe(source, "Stock", snapshot -> {
+                    throw new IllegalArgumentException("the keys cannot be used");
+                }))
+                .hasMessage("the keys cannot be used");
+        first.close();
+
+        assertThat(sources.size()).isZero();
         timer.shutdownNow();
     }
 

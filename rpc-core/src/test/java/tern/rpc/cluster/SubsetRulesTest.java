@@ -100,4 +100,30 @@ class SubsetRulesTest extends SimulatedCluster {
                 .hasMessageContaining("all 10")
                 .hasMessageContaining("are excluded by a test");
     }
+
+    /** Rules that give all providers one tag, and some of them another one. */
+    private record TwoTags() implements Rules {
+
+        @Override
+        public List<String> tags(Instance provider) {
+            return provider.endpoint().host().endsWith(".7") ? List.of("all", "some") : List.of("all");
+        }
+
+        @Override
+        public String toString() {
+            return "a test";
+        }
+    }
+
+    @Test
+    void eachTagGetsASubsetEvenIfItsProvidersHaveAnotherTagToo() {
+        rule(new TwoTags());
+
+        assertThat(subset.targets()).hasSizeBetween(SUBSET, SUBSET + MANY / 250);
+        for (int i = 0; i < 20; i++) {
+            assertThat(subset.pick("get", 0, "some", true, null, now).endpoint().host())
+                    .endsWith(".7");
+            assertThat(subset.pick("get", 0, "all", true, null, now)).isNotNull();
+        }
+    }
 }

@@ -419,23 +419,33 @@ class FileRegistryTest {
     }
 
     @Test
+    void entriesOfAnAddressAreRemovedAlthoughAnotherAddressIsPublished() throws Exception {
+        Publication former = registry.publish(registration(1));
+        former.seen().get(60, TimeUnit.SECONDS);
+        registry.publish(registration(2)).seen().get(60, TimeUnit.SECONDS);
+
+        former.withdraw().get(60, TimeUnit.SECONDS);
+
+        assertThat(Files.readString(file)).contains("10.0.0.7:2\"").doesNotContain("10.0.0.7:1\"");
+    }
+
+    @Test
+    void withdrawalKeepsTheEntriesOfANewerPublicationOfTheSameAddress() throws Exception {
+        Publication former = registry.publish(registration(1));
+        former.seen().get(60, TimeUnit.SECONDS);
+        registry.publish(registration(1)).seen().get(60, TimeUnit.SECONDS);
+
+        former.withdraw().get(60, TimeUnit.SECONDS);
+
+        assertThat(Files.readString(file)).contains("10.0.0.7:1\"");
+    }
+
+    @Test
     void addressThatIsListedTwiceCountsOnce() throws Exception {
         write("{\"services\":{\"com.acme.Orders\":[\"10.0.0.1:1\",\"10.0.0.1:1\","
                 + "{\"address\":\"10.0.0.1:1\",\"protocol\":\"dubbo\"}]}}");
         look();
 
         assertThat(next().instances()).extracting(String::valueOf).containsExactly("10.0.0.1:1");
-    }
-
-    @Test
-    void symbolicLinkStaysALink() throws Exception {
-        Path real = Files.createDirectory(directory.resolve("real")).resolve("list.json");
-        Files.writeString(real, "{}");
-        Files.createSymbolicLink(file, real);
-
-        registry.publish(registration(1)).seen().get(60, TimeUnit.SECONDS);
-
-        assertThat(file).isSymbolicLink();
-        assertThat(Files.readString(real)).contains("10.0.0.7:1");
     }
 }

@@ -119,6 +119,21 @@ class RememberedSourceTest {
     }
 
     @Test
+    void brokenFileIsOneWarningHoweverOftenItIsRead() throws Exception {
+        start();
+        hear(ONE);
+        Files.writeString(file(), "{");
+        RememberedSource again = again();
+        try (RegistryLog log = new RegistryLog()) {
+            for (int call = 0; call < 5; call++) {
+                again.refresh();
+            }
+
+            assertThat(log.warnings()).singleElement().asString().contains("The remembered list in ", " is ignored: ");
+        }
+    }
+
+    @Test
     void diskThatDoesNotAnswerDelaysNoList() throws Exception {
         Queue<Runnable> waiting = new ArrayDeque<>();
         start(waiting::add);

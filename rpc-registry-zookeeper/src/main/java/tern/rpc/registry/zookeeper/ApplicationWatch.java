@@ -24,6 +24,7 @@ final class ApplicationWatch {
      */
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
+    private final Session session;
     private final Folder<Known> processes;
     private final MetadataCache metadata;
     private final SharedInstances instances = new SharedInstances();
@@ -31,6 +32,7 @@ final class ApplicationWatch {
     private final List<Runnable> listeners = new ArrayList<>();
 
     ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
+        this.session = session;
         KnownProcesses known = new KnownProcesses(application);
         this.processes = new Folder<>(
                 session,
@@ -45,6 +47,7 @@ final class ApplicationWatch {
     }
 
     void start() {
+        metadata.start();
         processes.start();
         unsupported.forEach(RuleWatch::start);
     }
@@ -96,7 +99,7 @@ final class ApplicationWatch {
     }
 
     private void tell() {
-        List.copyOf(listeners).forEach(Runnable::run);
+        List.copyOf(listeners).forEach(session::guarded); // One service must not keep the others from a change.
     }
 
     void close() {

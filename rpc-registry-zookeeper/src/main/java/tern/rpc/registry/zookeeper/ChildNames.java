@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,7 +32,8 @@ final class ChildNames {
     private final Consumer<List<String>> listed;
     private final Runnable unreadable;
     private final CoalescedTask changes;
-    private final Watcher watcher;
+    private final Consumer<WatchedEvent> listener = event -> changed();
+    private @Nullable Watcher watcher; // null before the first connection
     private final Retry retry;
     private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean listing;
@@ -56,7 +58,6 @@ final class ChildNames {
         this.listed = listed;
         this.unreadable = unreadable;
         this.changes = new CoalescedTask(session, this::list);
-        this.watcher = session.watcher(event -> changed());
         this.retry = new Retry(session, this::list);
     }
 
@@ -70,6 +71,12 @@ final class ChildNames {
 
     /** Lists the children after a connection has been established. */
     void connected() {
+        if (closed) {
+            return;
+        }
+        if (watcher == null) {
+            watcher = session.watchers().add(path, listener);
+        }
         connection++;
         listing = false;
         if (session.cutOffLists().isTooLong(path)) {
@@ -179,5 +186,6 @@ final class ChildNames {
 
     void close() {
         closed = true;
+        session.watchers().remove(path, listener);
     }
 }

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -59,7 +60,11 @@ final class Folder<T> implements Session.Listener {
     private final String path;
     private final Reader<T> reader;
     private final Runnable changed;
-    private final Watcher watcher; // one watcher for all children, because there may be very many children
+    private final String key; // identifies the watcher of the children
+    private final Consumer<WatchedEvent> listener = this::childChanged;
+
+    // One object for all children, because there may be very many. It is null before the start.
+    private @Nullable Watcher watcher;
     private final ChildNames names;
     private final CoalescedTask dataChanges;
     private final Map<String, Child<T>> children = new HashMap<>();
@@ -85,7 +90,7 @@ final class Folder<T> implements Session.Listener {
         this.path = path;
         this.reader = reader;
         this.changed = changed;
-        this.watcher = session.watcher(this::childChanged);
+        this.key = path + "/*";
         this.names = new ChildNames(session, path, ChildNames.MAX_CHILDREN, this::listed, this::unreadable);
         this.dataChanges = new CoalescedTask(session, this::readChanged);
         this.sorted = new SortedEntries<>(order);
@@ -93,6 +98,7 @@ final class Folder<T> implements Session.Listener {
     }
 
     void start() {
+        watcher = session.watchers().add(key, listener);
         session.add(this);
     }
 
@@ -311,5 +317,6 @@ final class Folder<T> implements Session.Listener {
         closed = true;
         names.close();
         session.remove(this);
+        session.watchers().remove(key, listener);
     }
 }

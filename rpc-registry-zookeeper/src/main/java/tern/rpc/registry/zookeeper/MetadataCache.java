@@ -27,10 +27,10 @@ import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * Caches the services of each revision of one application. Each revision is read once, from the registry or else from
- * one process of that revision. A failed read is repeated after increasing pauses, each time from another process.
- * Confined to the session's thread.
+ * one process of that revision. A failed read is repeated after increasing pauses, each time from another process, and
+ * immediately after a reconnection. Confined to the session's thread.
  */
-final class MetadataCache {
+final class MetadataCache implements Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MetadataCache.class);
 
@@ -64,6 +64,7 @@ final class MetadataCache {
 
         boolean asking;
         boolean asked;
+        boolean pausing; // whether the read will be repeated after a pause
         int failures;
 
         Entry(String revision) {
@@ -111,6 +112,21 @@ final class MetadataCache {
         this.changes = new CoalescedTask(session, changed);
         this.furtherFailures = new SeldomWarning(LOG, session.clock(), BETWEEN_WARNINGS);
     }
+
+    void start() {
+        session.add(this);
+    }
+
+    /** Repeats failed reads. An outage has made all reads fail, so the pauses between them may be long. */
+    @Override
+    public void connected(boolean isNew) {
+        List.copyOf(entries.values()).stream()
+                .filter(entry -> entry.failures > 0)
+                .forEach(this::askAgain);
+    }
+
+    @Override
+    public void stale(String why) {}
 
     /** Returns the services of a process; null until they are known. */
     @Nullable
@@ -218,7 +234,10 @@ final class MetadataCache {
 
     private void failed(Entry entry, Known process, String why) {
         entry.failures++;
-        session.schedule(() -> askAgain(entry), pause(entry.failures));
+        if (!entry.pausing) { // A read that a reconnection has repeated early does not begin a second series of reads.
+            entry.pausing = true;
+            session.schedule(() -> askAfterPause(entry), pause(entry.failures));
+        }
         if (entry.failures == 1) {
             name(entry, process, why);
             tell();
@@ -247,6 +266,11 @@ final class MetadataCache {
         } else {
             furtherFailures.warn(message);
         }
+    }
+
+    private void askAfterPause(Entry entry) {
+        entry.pausing = false;
+        askAgain(entry);
     }
 
     private void askAgain(Entry entry) {
@@ -328,6 +352,7 @@ final class MetadataCache {
 
     /** Forgets all revisions, so that failed reads are not repeated. */
     void close() {
+        session.remove(this);
         entries.clear();
         unread.clear();
         waiting.clear();

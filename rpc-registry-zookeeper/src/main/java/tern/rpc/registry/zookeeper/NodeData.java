@@ -1,6 +1,8 @@
 package tern.rpc.registry.zookeeper;
 
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.Limits;
@@ -29,7 +31,8 @@ final class NodeData implements Session.Listener {
     private final String path;
     private final Reader reader;
     private final CoalescedTask changes;
-    private final Watcher watcher;
+    private final Consumer<WatchedEvent> listener;
+    private @Nullable Watcher watcher; // null before the start
     private final Retry retry;
     private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean reading;
@@ -42,11 +45,12 @@ final class NodeData implements Session.Listener {
         this.path = path;
         this.reader = reader;
         this.changes = new CoalescedTask(session, this::read);
-        this.watcher = session.watcher(event -> changes.changed());
+        this.listener = event -> changes.changed();
         this.retry = new Retry(session, this::read);
     }
 
     void start() {
+        watcher = session.watchers().add(path, listener);
         session.add(this);
     }
 
@@ -113,5 +117,6 @@ final class NodeData implements Session.Listener {
     void close() {
         closed = true;
         session.remove(this);
+        session.watchers().remove(path, listener);
     }
 }

@@ -17,7 +17,6 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -86,7 +85,8 @@ final class Session implements AutoCloseable {
     // The parent nodes that are known to exist. Confined to the session's thread.
     private final Set<String> parents = new HashSet<>();
 
-    private final SharedProblems ruleProblems = new SharedProblems(); // this field is confined to the session's thread
+    private final SharedWatchers watchers = new SharedWatchers(this); // confined to the session's thread
+    private final SharedProblems ruleProblems = new SharedProblems(); // confined to the session's thread
 
     // The ids of the sessions of this process. Confined to the session's thread.
     private final Set<Long> sessions = new HashSet<>();
@@ -136,6 +136,11 @@ final class Session implements AutoCloseable {
     /** Returns the lists that may be too long for the ZooKeeper client. */
     CutOffLists cutOffLists() {
         return cutOffLists;
+    }
+
+    /** Returns the watchers of the session. */
+    SharedWatchers watchers() {
+        return watchers;
     }
 
     /**
@@ -235,9 +240,10 @@ final class Session implements AutoCloseable {
             losses++;
             if (isNew) {
                 parents.clear();
+                watchers.sessionBegins();
                 LOG.info("Connected to {}", settings.url());
             }
-            List.copyOf(listeners).forEach(listener -> listener.connected(isNew));
+            tell(listener -> listener.connected(isNew));
         } else if (connected) {
             connected = false;
             long loss = ++losses;
@@ -302,7 +308,12 @@ final class Session implements AutoCloseable {
         }
         outage = lastStale.isEmpty() ? why : lastStale;
         String told = outage;
-        List.copyOf(listeners).forEach(listener -> listener.stale(told));
+        tell(listener -> listener.stale(told));
+    }
+
+    /** Informs all listeners, even if one of them throws an exception. The others would otherwise keep old lists. */
+    private void tell(Consumer<Listener> change) {
+        List.copyOf(listeners).forEach(listener -> guarded(() -> change.accept(listener)));
     }
 
     /** Returns the id of the current session; 0 if there is none. */
@@ -351,20 +362,6 @@ final class Session implements AutoCloseable {
         });
     }
 
-    /**
-     * Creates a watcher. A caller that watches a node repeatedly should use one watcher, because ZooKeeper then reports
-     * each change only once.
-     *
-     * @param changed runs on the session's thread
-     */
-    Watcher watcher(Consumer<WatchedEvent> changed) {
-        return event -> {
-            if (event.getType() != Watcher.Event.EventType.None) {
-                execute(() -> changed.accept(event));
-            }
-        };
-    }
-
     /** Reads the names of a node's children. */
     CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
         CompletableFuture<List<String>> request = run(
@@ -399,7 +396,7 @@ final class Session implements AutoCloseable {
      * Reads a node's data like {@link #data}. The watch is set even if the node does not exist or the data is too long.
      * The watch may report a change that the returned data already contains.
      */
-    CompletableFuture<Data> watchedData(String path, int maxBytes, Watcher watcher) {
+    CompletableFuture<Data> watchedData(String path, int maxBytes, @Nullable Watcher watcher) {
         return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));
     }
 

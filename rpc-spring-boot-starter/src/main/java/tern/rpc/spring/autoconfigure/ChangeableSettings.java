@@ -33,11 +33,12 @@ record ChangeableSettings(
 
     /** Returns a copy of the settings with these values. Checks the values in the same way as at startup. */
     ClientSettings appliedTo(ClientSettings settings) {
-        Map<String, RpcClientProperties.Service> changed = new HashMap<>(settings.services());
+        Map<String, RpcClientProperties.Service> changed = new HashMap<>();
+        // A service without changeable properties is not in "services", but keeps its other properties.
+        settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((name, service) -> {
             RpcClientProperties.Service before = changed.getOrDefault(name, RpcClientProperties.Service.NONE);
             Map<String, RpcClientProperties.Method> methods = new HashMap<>(before.methods());
-            methods.replaceAll((method, values) -> values.with(null));
             service.methods()
                     .forEach((method, values) -> methods.put(
                             method,
@@ -45,9 +46,13 @@ record ChangeableSettings(
                                     .with(values.timeout())));
             changed.put(name, before.with(service.url(), service.timeout(), service.loadBalancing(), methods));
         });
-        settings.services().keySet().stream()
-                .filter(name -> !services.containsKey(name))
-                .forEach(name -> changed.put(name, RpcClientProperties.Service.NONE));
         return settings.with(PropertyCheck.callTimeout("rpc.client.timeout", timeout), loadBalancing, url, changed);
+    }
+
+    /** Returns the service's properties without the changeable ones. */
+    private static RpcClientProperties.Service without(RpcClientProperties.Service service) {
+        Map<String, RpcClientProperties.Method> methods = new HashMap<>(service.methods());
+        methods.replaceAll((method, values) -> values.with(null));
+        return service.with(List.of(), null, null, methods);
     }
 }

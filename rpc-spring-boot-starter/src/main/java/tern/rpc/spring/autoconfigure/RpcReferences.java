@@ -70,6 +70,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Set<String> usedProperties = new TreeSet<>();
     // the references whose changed addresses have been logged; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
+    // the settings with the changed properties; null until a property changes; guarded by this
+    private @Nullable ClientSettings current;
     private boolean allAreKnown; // whether all beans have been created; guarded by this
     private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
@@ -224,13 +226,27 @@ public final class RpcReferences implements SmartInitializingSingleton {
             own.completeExceptionally(e);
             throw e;
         }
+        ClientSettings changed;
         synchronized (this) {
             creating.remove(wanted);
             proxies.put(wanted, proxy);
             origins.put(wanted, origin);
+            changed = current;
+        }
+        if (changed != null) {
+            applyTo(wanted, origin, proxy, changed);
         }
         own.complete(proxy);
         return proxy;
+    }
+
+    /** Applies properties that changed before the reference was created. */
+    private void applyTo(ReferenceSettings created, Origin origin, Object proxy, ClientSettings changed) {
+        try {
+            client.getObject().rule(proxy, rules(created, origin, changed));
+        } catch (RuntimeException e) { // Validation throws many types of exceptions.
+            LOG.warn("Changed properties below rpc.client are not applied to {}", created.key(), e);
+        }
     }
 
     private static Object awaited(CompletableFuture<Object> proxy) {
@@ -259,39 +275,39 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Applies changed timeouts, load balancing and address weights to the references. Connections stay open. If a value
-     * is invalid, logs a warning and changes nothing.
+     * Applies changed timeouts, load balancing and address weights to the references, also to those that are created
+     * later. Connections stay open. If a value is invalid, logs a warning and changes nothing.
      */
     void change(Environment environment) {
-        RpcClient made = client();
-        if (made == null) {
-            return;
-        }
         try {
             ClientSettings changed = ChangeableSettings.in(environment).appliedTo(settings);
             Map<Object, Rules> rules = new IdentityHashMap<>();
             synchronized (this) {
-                origins.forEach((before, origin) -> {
-                    ReferenceSettings now = changed.reference(
-                            origin.type(),
-                            origin.annotation(),
-                            placeholders(origin.annotation(), origin.where()),
-                            origin.where());
-                    if (ChangedSettings.haveOtherAddresses(before, now) && otherAddresses.add(before)) {
-                        LOG.warn(
-                                "The addresses of {} have changed. Only their weights change while the application"
-                                        + " runs; other addresses take effect after a restart",
-                                before.key());
-                    }
-                    rules.put(
-                            Objects.requireNonNull(proxies.get(before)),
-                            ChangedSettings.of(before, settings.timeout(), now, changed.timeout()));
-                });
+                origins.forEach((before, origin) ->
+                        rules.put(Objects.requireNonNull(proxies.get(before)), rules(before, origin, changed)));
+                current = changed;
             }
-            rules.forEach(made::rule);
+            rules.forEach((proxy, changes) -> client.getObject().rule(proxy, changes));
         } catch (RuntimeException e) { // Binding and validation throw many types of exceptions.
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
+    }
+
+    /** Returns the rules that give a reference its changed settings. */
+    private Rules rules(ReferenceSettings before, Origin origin, ClientSettings changed) {
+        ReferenceSettings now = changed.reference(
+                origin.type(), origin.annotation(), placeholders(origin.annotation(), origin.where()), origin.where());
+        if (ChangedSettings.haveOtherAddresses(before, now) && isNewlyMoved(before)) {
+            LOG.warn(
+                    "The addresses of {} have changed. Only their weights change while the application"
+                            + " runs; other addresses take effect after a restart",
+                    before.key());
+        }
+        return ChangedSettings.of(before, settings.timeout(), now, changed.timeout());
+    }
+
+    private synchronized boolean isNewlyMoved(ReferenceSettings reference) {
+        return otherAddresses.add(reference);
     }
 
     /**

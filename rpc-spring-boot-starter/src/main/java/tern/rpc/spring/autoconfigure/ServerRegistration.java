@@ -55,6 +55,9 @@ public final class ServerRegistration
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
+    // Whether the shutdown has begun. Spring may report that the application accepts traffic after this, for example if
+    // SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
+    private boolean ended;
     private volatile @Nullable Registration registration; // the most recently published registration
 
     ServerRegistration(
@@ -92,7 +95,7 @@ public final class ServerRegistration
             return;
         }
         if (event.getState() != ReadinessState.ACCEPTING_TRAFFIC) {
-            shutDown();
+            withdraw();
         } else if (!BuiltInService.others(server.getObject().exports()).isEmpty()) {
             register();
         }
@@ -101,6 +104,10 @@ public final class ServerRegistration
     private void register() {
         CompletableFuture<Void> seen;
         synchronized (this) {
+            if (ended) {
+                LOG.debug("Not registering, because the server is shutting down");
+                return;
+            }
             accepting = true;
             seen = registrar().register(this::registration);
         }
@@ -214,9 +221,16 @@ public final class ServerRegistration
         return problems;
     }
 
-    /** Withdraws the registration. Blocks for at most three seconds. */
+    /** Withdraws the registration for good. Blocks for at most three seconds. */
     @Override
     public void shutDown() {
+        synchronized (this) {
+            ended = true;
+        }
+        withdraw();
+    }
+
+    private void withdraw() {
         Registrar current;
         synchronized (this) {
             accepting = false;

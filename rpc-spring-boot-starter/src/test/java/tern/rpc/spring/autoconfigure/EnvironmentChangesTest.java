@@ -3,6 +3,9 @@ package tern.rpc.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,6 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -123,6 +127,42 @@ class EnvironmentChangesTest {
             assertThat(weights(context)).containsExactly(50, 100);
             assertThatThrownBy(() -> stock(context).left("x")).hasMessageContaining("30 ms (rpc.client.timeout)");
         });
+    }
+
+    @Test
+    void serviceWithoutChangeablePropertiesKeepsItsRegistry(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("providers.json"), "{\"services\":{}}");
+        Applications.application(Shop.class)
+                .withPropertyValues(
+                        "rpc.client.services.stock.registry=file://" + file,
+                        "rpc.client.services.stock.wait-for-ready=true",
+                        "rpc.client.timeout=30ms")
+                .run(context -> {
+                    assertThatThrownBy(() -> stock(context).left("x"))
+                            .hasMessageContaining("30 ms (rpc.client.timeout)");
+
+                    change(context.getSourceApplicationContext(), Map.of("rpc.client.timeout", "20ms"));
+
+                    assertThatThrownBy(() -> stock(context).left("x"))
+                            .hasMessageContaining("20 ms (changed properties rpc.client…)");
+                });
+    }
+
+    @Test
+    void referenceThatIsCreatedAfterAChangeHasTheChangedSettings() {
+        Applications.application()
+                .withPropertyValues(
+                        "rpc.client.services.stock.url=127.0.0.1:1",
+                        "rpc.client.services.stock.wait-for-ready=true",
+                        "rpc.client.timeout=30ms")
+                .run(context -> {
+                    change(context.getSourceApplicationContext(), Map.of("rpc.client.timeout", "20ms"));
+
+                    Shop shop = context.getAutowireCapableBeanFactory().createBean(Shop.class);
+
+                    assertThatThrownBy(() -> shop.stock.left("x"))
+                            .hasMessageContaining("20 ms (changed properties rpc.client…)");
+                });
     }
 
     /**

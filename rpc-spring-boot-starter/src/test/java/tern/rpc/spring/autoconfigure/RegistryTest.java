@@ -213,6 +213,20 @@ class RegistryTest {
     }
 
     @Test
+    void providerThatIsShuttingDownDoesNotRegisterAgain(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("providers.json");
+        ConfigurableApplicationContext provider = run(Provider.class, "shop", "rpc.server.registry=file://" + file);
+        awaitReady(provider);
+        ServerRegistration registration = provider.getBean(ServerRegistration.class);
+        registration.shutDown();
+
+        AvailabilityChangeEvent.publish(provider, ReadinessState.ACCEPTING_TRAFFIC);
+
+        assertThat(registration.problems().values()).containsExactly("not registered");
+        assertThat(Files.readString(file)).isEqualTo("{\"services\":{}}");
+    }
+
+    @Test
     void readinessWaitsForTheRegistrationInZooKeeper() throws Exception {
         try (TestingServer zooKeeper = new TestingServer(true)) {
             zooKeeper.stop();

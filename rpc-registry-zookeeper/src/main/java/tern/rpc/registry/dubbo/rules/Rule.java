@@ -61,22 +61,25 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             if (yaml.isBlank()) {
                 return null;
             }
-            if (this == SCRIPTS && !RuleText.parse(yaml).flag("enabled", true)) {
-                return null;
-            }
-            if (this == SCRIPTS || this == MESH) {
-                throw new IllegalArgumentException(
-                        "Tern does not apply rules of this kind, and ignores the whole rule");
+            if (this == MESH) {
+                throw unsupported();
             }
             RuleText text = RuleText.parse(yaml);
-            Rule rule = switch (this) {
+            if (!text.flag("enabled", true)) {
+                return null; // An operator can switch off a rule even if another part of it is not supported.
+            }
+            return switch (this) {
                 case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);
                 case CALLER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.CALLER, service);
                 case PROVIDER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.PROVIDER, service);
                 case CONDITIONS -> ConditionRule.of(text);
-                default -> TagRule.of(text);
+                case TAGS -> TagRule.of(text);
+                case SCRIPTS, MESH -> throw unsupported();
             };
-            return text.flag("enabled", true) ? rule : null;
+        }
+
+        private static IllegalArgumentException unsupported() {
+            return new IllegalArgumentException("Tern does not apply rules of this kind, and ignores the whole rule");
         }
     }
 

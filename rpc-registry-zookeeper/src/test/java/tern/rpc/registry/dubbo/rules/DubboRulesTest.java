@@ -293,7 +293,13 @@ class DubboRulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "  \n", "enabled: false\ntags: [{name: gray, addresses: [a]}]"})
+    @ValueSource(
+            strings = {
+                "",
+                "  \n",
+                "enabled: false\ntags: [{name: gray, addresses: [a]}]",
+                "enabled: false\ntags: [{name: gray, match: [{key: env}]}]\nunknown: 1"
+            })
     void emptyOrDisabledRuleIsNone(String yaml) {
         assertThat(rules(Rule.Kind.TAGS, yaml)).isSameAs(Rules.NONE);
     }
