@@ -24,7 +24,11 @@ final class CommonPool {
      * full for a short time only, so the state of one moment a second does not show how long calls wait for it.
      */
     static boolean isFull() {
-        ForkJoinPool pool = ForkJoinPool.commonPool();
+        return isFull(ForkJoinPool.commonPool());
+    }
+
+    /** Returns whether all threads of this pool are busy now, and further tasks wait for them. */
+    static boolean isFull(ForkJoinPool pool) {
         return (pool.hasQueuedSubmissions() || pool.getQueuedTaskCount() > 0)
                 && pool.getActiveThreadCount() >= Math.max(1, pool.getParallelism());
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import depot.Batch;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -24,7 +23,6 @@ import tern.rpc.pool.PoolSnapshot;
 class ForkedWorkTest {
 
     private static final int THREADS = 2;
-    private static final int MANY = 100; // more tasks than the common pool has threads
     private static final String SPRINGS_CLIENT = "org.springframework.http.client.JdkClientHttpRequest/executeInternal";
 
     private final Shop shop = new Shop().healthy(call -> call.own(2));
@@ -207,21 +205,18 @@ class ForkedWorkTest {
     }
 
     @Test
-    void commonPoolIsFullWhileATaskWaitsForItsThreads() throws Exception {
+    void poolIsFullWhileATaskWaitsForItsThreads() {
         CountDownLatch release = new CountDownLatch(1);
-        List<ForkJoinTask<?>> tasks = new ArrayList<>();
+        ForkJoinPool pool = new ForkJoinPool(1);
         try {
-            while (!CommonPool.isFull()) {
-                if (tasks.size() < MANY) {
-                    tasks.add(ForkJoinPool.commonPool().submit(() -> awaitEnd(release)));
-                }
+            pool.execute(() -> awaitEnd(release));
+            pool.execute(() -> awaitEnd(release));
+            while (!CommonPool.isFull(pool)) {
                 Thread.onSpinWait();
             }
         } finally {
             release.countDown();
-        }
-        for (ForkJoinTask<?> task : tasks) {
-            task.get();
+            pool.shutdown();
         }
     }
 
