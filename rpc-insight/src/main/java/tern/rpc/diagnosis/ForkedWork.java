@@ -39,6 +39,7 @@ final class ForkedWork {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
+    private boolean awaitAnswers; // whether answers of HTTP exchanges wait for the pool
 
     ForkedWork(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
@@ -60,12 +61,22 @@ final class ForkedWork {
         Times full = new Times();
         full.add(new Part(Kind.POOL, pool.name()), 1);
         boolean runItems = callsRunItems(pool, tasks);
-        boolean awaitAnswers = CommonPool.isUsedByFutures() && answersAwaitPool();
+        awaitAnswers = CommonPool.isUsedByFutures() && answersAwaitPool();
         for (Part part : leaves.longestFirst()) {
             if (runItems && WORK.contains(part.kind())) {
                 leaves.pour(part, full, "calls run the items of a parallel stream themselves");
             } else if (awaitAnswers && part.kind() == Kind.HTTP) {
                 leaves.pour(part, full, "answers of HTTP exchanges wait for a thread of the common pool");
+            }
+        }
+    }
+
+    /** Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for it. */
+    void passOnTasks() {
+        Part pool = new Part(Kind.POOL, ExecutorNames.COMMON_POOL);
+        for (Part part : leaves.longestFirst()) {
+            if (awaitAnswers && part.kind() == Kind.HTTP) {
+                leaves.move(part, pool);
             }
         }
     }

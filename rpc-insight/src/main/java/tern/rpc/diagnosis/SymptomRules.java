@@ -68,9 +68,11 @@ final class SymptomRules {
     void apply() {
         passOnToUnanswered();
         passOnRejectedTasks();
-        new ForkedWork(evidence, excess, pools, leaves).apply();
+        ForkedWork forked = new ForkedWork(evidence, excess, pools, leaves);
+        forked.apply();
         new LoopRules(evidence, excess, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
+        forked.passOnTasks();
         new TaskRules(evidence, excess, operations, pools, leaves).apply();
         new LoadingCalls(excess, leaves).apply();
         LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), leaves);
