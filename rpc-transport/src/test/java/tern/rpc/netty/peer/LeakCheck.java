@@ -159,7 +159,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
             }
         }
 
-        /** Returns the name of the thread, so that the report of a leak contains the thread that allocated the buffer. */
+        /** Returns the name of the thread. The report of a leak contains it as the thread that allocated the buffer. */
         @Override
         protected Object getInitialHint(String resourceType) {
             return Thread.currentThread().getName();
@@ -167,7 +167,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
 
         /**
          * Returns whether Dubbo leaked the buffer. Dubbo's Triple providers leak the messages of refused requests. Only
-         * Dubbo uses Netty's frame logger and threads with this name, so leak records that contain them belong to Dubbo.
+         * Dubbo uses Netty's frame logger and threads with this name, so reports that contain one of them belong to
+         * Dubbo.
          */
         private static boolean isOfDubbo(String records) {
             return records.contains("org.apache.dubbo.")
