@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -99,7 +100,7 @@ final class ProviderWait {
         private final Supplier<@Nullable RpcException> cancelled;
         private final Runnable next;
         private final Consumer<RpcException> failed;
-        private volatile @Nullable Runnable nextLook;
+        private final AtomicBoolean finished = new AtomicBoolean();
 
         WaitingCall(
                 Invocation call,
@@ -114,11 +115,21 @@ final class ProviderWait {
 
         private void look() {
             cluster.attempt();
-            boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
-            if (over) {
+            if (isGivenUp() || canTake(call)) {
+                finish();
+            } else if (!finished.get()) {
+                later(this::look, TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
+            }
+        }
+
+        private boolean isGivenUp() {
+            return cancelled.get() != null || call.deadline().isExpired(clock.nanoTime());
+        }
+
+        /** Ends the wait. Only the first call has an effect, because the timer and another thread may both end it. */
+        private void finish() {
+            if (finished.compareAndSet(false, true)) {
                 execute(call, () -> afterWait(call, cancelled, next, failed));
-            } else {
-                nextLook = later(this::look, TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
             }
         }
 
@@ -127,9 +138,8 @@ final class ProviderWait {
          * ended. Any thread may call this.
          */
         void lookNow() {
-            Runnable look = nextLook;
-            if (look != null) {
-                look.run();
+            if (isGivenUp()) {
+                finish();
             }
         }
     }

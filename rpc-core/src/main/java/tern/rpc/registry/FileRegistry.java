@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -267,8 +268,13 @@ public final class FileRegistry implements Registry {
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);
-        if (permissions != null) {
-            permissions.setPermissions(Files.getPosixFilePermissions(from));
+        if (permissions == null) {
+            return;
+        }
+        Set<PosixFilePermission> expected = Files.getPosixFilePermissions(from);
+        // Some file systems refuse any change of permissions.
+        if (!expected.equals(Files.getPosixFilePermissions(to))) {
+            permissions.setPermissions(expected);
         }
     }
 

@@ -22,6 +22,17 @@ interface BodyReader {
     }
 
     /**
+     * Returns the memory that the bytes of an incomplete message occupy. The buffer grows in steps, so it may be twice
+     * as large as the bytes. For a small buffer with a small request, returns the number of bytes, because small
+     * requests are counted differently (docs/limits.md#memory-for-requests).
+     */
+    static int held(ByteBuf bytes) {
+        int readable = bytes.readableBytes();
+        int capacity = bytes.capacity();
+        return readable < SMALL_BYTES && capacity <= 2 * SMALL_BYTES ? readable : capacity;
+    }
+
+    /**
      * A message of a request body.
      *
      * @param payload the payload, which the receiver of the frame must release

@@ -83,7 +83,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.joined = new JoinedWrites(this::plainTaken, connection.unread()::add);
         this.answers = new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
-        this.plain = new PlainAnswers(connection, encoder, joined);
+        this.plain = new PlainAnswers(connection, encoder, joined, this::headerListBytes);
         this.early = new EarlyAnswers(connection(), stream -> resetByUs(stream, Http2Error.NO_ERROR), NanoClock.SYSTEM);
         this.exchangeKey = connection().newKey();
         this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
@@ -112,6 +112,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
         onHttpServerUpgrade(settings);
+        accept(settings);
         Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
         Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
         stream.setProperty(exchangeKey, exchange);
@@ -254,6 +255,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** Returns the maximum size of headers that the client accepts. Netty's codec ignores this setting on a server. */
     long headerListBytes() {
         return headerListBytes;
+    }
+
+    /** Records the settings of the client that Netty's codec ignores on servers. */
+    private void accept(Http2Settings settings) {
+        Long most = settings.maxHeaderListSize();
+        if (most != null) {
+            headerListBytes = most;
+        }
     }
 
     /** Returns the account of the answers that the client has not read. */
@@ -479,10 +488,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             super.onSettingsRead(read, settings);
-            Long most = settings.maxHeaderListSize();
-            if (most != null) {
-                headerListBytes = most;
-            }
+            accept(settings);
             connection.unread().inSteps(encoder().flowController().initialWindowSize() / 2);
         }
 

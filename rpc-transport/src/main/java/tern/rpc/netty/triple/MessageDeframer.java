@@ -220,13 +220,10 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /**
-     * Returns the memory that the undelivered bytes occupy. Their buffer grows in steps, so it may be twice as large as
-     * the bytes.
-     */
+    /** Returns the memory that the undelivered bytes occupy. */
     int held() {
         ByteBuf bytes = waiting;
-        return bytes == null ? 0 : bytes.capacity();
+        return bytes == null ? 0 : BodyReader.held(bytes);
     }
 
     /** Returns whether all received bytes have been delivered. */

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
+import java.util.function.LongSupplier;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -25,13 +26,19 @@ final class PlainAnswers {
     private final ServerConnection connection;
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
+    private final LongSupplier headerListBytes; // the maximum size of headers that the client accepts
     private long waiting; // the number of bytes of plain answers, and of other headers, waiting for the socket
     private long told; // the number of waiting bytes that was last reported to the connection
 
-    PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
+    PlainAnswers(
+            ServerConnection connection,
+            Http2ConnectionEncoder encoder,
+            JoinedWrites joined,
+            LongSupplier headerListBytes) {
         this.connection = connection;
         this.encoder = encoder;
         this.joined = joined;
+        this.headerListBytes = headerListBytes;
     }
 
     /**
@@ -48,7 +55,7 @@ final class PlainAnswers {
                 || windows.hasFlowControlled(stream)
                 || message.length > windows.windowSize(stream)
                 || message.length > windows.windowSize(whole)
-                || headers().maxHeaderListSize() < MAX_LIST
+                || headerListBytes.getAsLong() < MAX_LIST
                 || headers().mustEncodeNext()) {
             return false;
         }

@@ -87,7 +87,7 @@ final class WholeBody implements BodyReader {
         if (bytes == null) {
             return 0;
         }
-        return joined ? bytes.capacity() : bytes.readableBytes();
+        return joined ? BodyReader.held(bytes) : bytes.readableBytes();
     }
 
     @Override
