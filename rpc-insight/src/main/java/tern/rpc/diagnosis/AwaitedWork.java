@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -104,7 +105,7 @@ final class AwaitedWork {
             return true;
         }
         Looks looks = looks(wait, name);
-        if ((isMeasured(name) && attended(wait).areAtMost(HALF)) || looks.areAtMost(MOSTLY)) {
+        if ((isMeasured(name) && attended(wait, name).areAtMost(HALF)) || looks.areAtMost(MOSTLY)) {
             return false;
         }
         return looks.all < MIN_LOOKS || looks.areAtLeast(ALWAYS) || !areAsUsual(outside(wait, name, threads));
@@ -141,25 +142,52 @@ final class AwaitedWork {
         return new Looks(all, working);
     }
 
-    /** Returns in how many samples of the calls with this wait a measured task of the call was running or queued. */
-    private Looks attended(Part wait) {
+    /**
+     * Returns in how many samples of the calls with this wait a measured task of the call was running or queued. Calls
+     * that are not known to have submitted tasks to the executor with these threads count as attended, because other
+     * calls or threads may have submitted the task that they wait for.
+     */
+    private Looks attended(Part wait, String threads) {
         int all = 0;
         int unattended = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(wait) > 0) {
                 all += samples.resultLooks;
-                unattended += samples.unattendedLooks;
+                unattended += hasUsed(threads, counted.call().ledger()) ? samples.unattendedLooks : 0;
             }
         }
         return new Looks(all, all - unattended);
     }
 
+    /**
+     * Returns whether a call with tasks on measured executors has submitted one to the executor with these threads. The
+     * ledger does not name executors whose threads started the tasks at once. If it names none, the call has used this
+     * executor only if Tern measures no other.
+     */
+    private boolean hasUsed(String threads, CallLedger ledger) {
+        PoolVerdict pool = poolOf(threads);
+        Set<String> used = ledger.named().stream()
+                .filter(entry -> entry.kind() == Phase.EXECUTOR)
+                .map(NamedTimes.Entry::name)
+                .collect(Collectors.toSet());
+        return pool != null
+                && (used.isEmpty()
+                        ? pools.values().stream()
+                                        .filter(AwaitedWork::isMeasured)
+                                        .count()
+                                == 1
+                        : used.contains(pool.name()));
+    }
+
     /** Returns whether Tern measures the tasks of the executor with these threads. */
     private boolean isMeasured(String threads) {
         PoolVerdict pool = poolOf(threads);
-        return pool != null
-                && pool.pool().now().kind() == PoolKind.EXECUTOR
+        return pool != null && isMeasured(pool);
+    }
+
+    private static boolean isMeasured(PoolVerdict pool) {
+        return pool.pool().now().kind() == PoolKind.EXECUTOR
                 && !pool.pool().now().held().isNegative();
     }
 
@@ -269,7 +297,7 @@ final class AwaitedWork {
                     looks.working,
                     looks.all));
         }
-        Looks left = attended(wait);
+        Looks left = attended(wait, name);
         if (isMeasured(name) && left.areAtMost(HALF)) {
             facts.add(String.format(
                     Locale.ROOT,

@@ -445,7 +445,8 @@ final class CodeText {
         if (hint.isEmpty() && !unexplained.isEmpty()) {
             hint =
                     "complete this result also where code fails (completeExceptionally, a finally block), and wait for it"
-                            + " with a timeout: no thread was found that works for it most of the time";
+                            + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server answers"
+                            + " slowly: no thread was found that works for it most of the time";
         }
         String change = hint.isEmpty()
                 ? "see what completes the result that " + shown

@@ -103,6 +103,7 @@ class AwaitedWorkTest {
                 .contains("threads  parcels* worked at 50 of 100 looks at these calls");
         assertThat(first().change().text())
                 .startsWith("complete this result also where code fails")
+                .contains("if a server answers it (Kafka, HTTP), find out why the server answers slowly")
                 .contains("calls wait in Parcels.of:7");
     }
 
@@ -136,28 +137,46 @@ class AwaitedWorkTest {
         assertThat(first().evidence()).contains("usual    GET stock:80 takes 31 ms, usually 30 ms");
     }
 
-    private void measureTasks() {
-        lookAtThreads("parcels");
-        calls.pool(PoolSnapshot.builder("parcels", PoolKind.EXECUTOR, 8)
+    private static PoolSnapshot measured(String executor) {
+        return PoolSnapshot.builder(executor, PoolKind.EXECUTOR, 8)
                 .now(1, 7, 0)
                 .counts(100, 0)
                 .sums(Duration.ZERO, Duration.ofSeconds(2))
                 .settings(List.of())
-                .build());
+                .build();
     }
 
-    @Test
-    void measuredExecutorWithoutATaskOfTheCallDoesNotExplainTheWait() {
-        measureTasks();
+    private void measureTasks() {
+        lookAtThreads("parcels");
+        calls.pools(measured("parcels"));
+    }
+
+    /** Adds calls that wait for a result, and whose tasks have ended. */
+    private void waitAfterTasks() {
         calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
             waits(samples, 10); // the threads run tasks of other calls
             samples.resultLooks++;
             samples.unattendedLooks++;
         });
+    }
+
+    @Test
+    void measuredExecutorWithoutATaskOfTheCallDoesNotExplainTheWait() {
+        measureTasks();
+        waitAfterTasks();
 
         assertThat(DiagnosisText.title(first())).isEqualTo(RESULT);
         assertThat(first().evidence())
                 .contains("tasks    at 100 of 100 looks, all tasks of the waiting call had ended");
+    }
+
+    @Test
+    void executorExplainsTheWaitIfTheTasksOfTheCallMayHaveRunOnAnotherOne() {
+        lookAtThreads("parcels");
+        calls.pools(measured("parcels"), measured("audit"));
+        waitAfterTasks();
+
+        assertThat(DiagnosisText.title(first())).isEqualTo(PEER);
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -41,7 +42,14 @@ final class SampledCalls {
 
     /** Sets the state of a pool at the end of the observed period. */
     SampledCalls pool(PoolSnapshot snapshot) {
-        pools = List.of(PoolLook.of(snapshot, null, null, Set.of(), -1));
+        return pools(snapshot);
+    }
+
+    /** Sets the states of the pools at the end of the observed period. */
+    SampledCalls pools(PoolSnapshot... snapshots) {
+        pools = Stream.of(snapshots)
+                .map(snapshot -> PoolLook.of(snapshot, null, null, Set.of(), -1))
+                .toList();
         return this;
     }
 
