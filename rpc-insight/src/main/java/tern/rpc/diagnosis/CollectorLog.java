@@ -112,9 +112,17 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                         info.getGcName(),
                         info.getGcInfo(),
                         info.getGcCause(),
-                        info.getGcAction().contains("major"));
+                        freesAll(info.getGcAction(), info.getGcCause()));
             }
         }
+    }
+
+    /**
+     * Returns whether the use after this collection can be compared with the use after other major collections. A major
+     * collection because of full class metadata often comes while the application starts and has few objects.
+     */
+    static boolean freesAll(String action, String cause) {
+        return action.contains("major") && !cause.startsWith("Metadata");
     }
 
     private synchronized void add(String collector, GcInfo collection, String cause, boolean major) {
@@ -134,7 +142,14 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                 zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime()),
                 kept(collection.getMemoryUsageAfterGc()),
                 major,
-                collector.startsWith("G1 ") || (isConcurrent(collector) && !collector.contains("Minor"))));
+                old(collector)));
+    }
+
+    static HeapGrowth.Old old(String collector) {
+        if (collector.startsWith("G1 ")) {
+            return collector.contains("Concurrent") ? HeapGrowth.Old.MARKS : HeapGrowth.Old.FREES_MARKED;
+        }
+        return isConcurrent(collector) && !collector.contains("Minor") ? HeapGrowth.Old.FREES : HeapGrowth.Old.KEEPS;
     }
 
     /** Adds the used memory after a collection. */

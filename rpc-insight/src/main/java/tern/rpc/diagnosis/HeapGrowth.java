@@ -41,13 +41,31 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
+    /** Like {@link #MIN_SHARE_OTHERS}, if no marking shows which old objects are garbage. */
+    private static final double MIN_SHARE_UNMARKED = 0.8;
+
+    /** After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come first. */
+    private static final int USES_AFTER_MARKING = 3;
+
+    /** What a collection does with old objects. */
+    enum Old {
+        /** Keeps all of them. */
+        KEEPS,
+        /** Frees them. */
+        FREES,
+        /** Frees them only after they were marked, as the young collections of G1. */
+        FREES_MARKED,
+        /** Marks them. */
+        MARKS
+    }
+
     /**
      * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
      *
      * @param major whether the collection freed all unused objects
-     * @param freesOld whether collections of this kind also free old objects
+     * @param old what collections of this kind do with old objects
      */
-    record Use(long atNanos, long bytes, boolean major, boolean freesOld) {}
+    record Use(long atNanos, long bytes, boolean major, Old old) {}
 
     /**
      * Returns the growth of the used memory; null if it does not grow much, or not steadily, or if the heap will not be
@@ -59,14 +77,28 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         List<Use> major = uses.stream().filter(Use::major).toList();
         return major.size() >= MIN_MAJOR
                 ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
-                : growth(uses.stream().filter(Use::freesOld).toList(), heapBytes, MIN_OTHERS, MIN_SHARE_OTHERS);
+                : growthOfOthers(
+                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes);
+    }
+
+    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes) {
+        List<Use> grown = uses.subList(least(uses), Math.max(least(uses), uses.size() - USES_AFTER_MARKING));
+        boolean isMarked = grown.stream().anyMatch(use -> use.old == Old.MARKS)
+                || uses.stream().allMatch(use -> use.old == Old.FREES);
+        return growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+    }
+
+    /** Returns the index of the collection that left the least memory in use; the last one if there are several. */
+    private static int least(List<Use> uses) {
+        int least = 0;
+        for (int i = 0; i < uses.size(); i++) {
+            least = uses.get(i).bytes <= uses.get(least).bytes ? i : least;
+        }
+        return least;
     }
 
     private static @Nullable HeapGrowth growth(List<Use> uses, double heapBytes, int minUses, double minShare) {
-        int from = 0;
-        for (int i = 0; i < uses.size(); i++) {
-            from = uses.get(i).bytes <= uses.get(from).bytes ? i : from;
-        }
+        int from = least(uses);
         if (uses.size() - from < minUses) {
             return null;
         }

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
+import tern.rpc.diagnosis.HeapGrowth.Old;
 import tern.rpc.diagnosis.HeapGrowth.Use;
 
 /** Tests whether the heap fills or whether the application only allocates much. */
@@ -18,18 +19,18 @@ class HeapGrowthTest {
     private static final double HEAP = 1e9;
 
     /** Returns the used memory after collections of the same kind, with the given time between them. */
-    private static List<Use> uses(double secondsBetween, boolean major, boolean freesOld, long... megabytes) {
+    private static List<Use> uses(double secondsBetween, boolean major, Old old, long... megabytes) {
         List<Use> uses = new ArrayList<>();
         for (long used : megabytes) {
             long at = (long) (uses.size() * secondsBetween * TimeUnit.SECONDS.toNanos(1));
-            uses.add(new Use(at, used * MEGABYTE, major, freesOld));
+            uses.add(new Use(at, used * MEGABYTE, major, old));
         }
         return uses;
     }
 
     @Test
     void heapThatFillsWithinSecondsHasARateAndATimeUntilItIsFull() {
-        HeapGrowth growth = HeapGrowth.of(uses(1, false, true, 250, 300, 380, 460, 540, 620, 700), HEAP);
+        HeapGrowth growth = HeapGrowth.of(uses(1, false, Old.FREES, 250, 300, 380, 460, 540, 620, 700), HEAP);
 
         assertThat(growth).isNotNull();
         assertThat(growth.line(310e6))
@@ -39,34 +40,78 @@ class HeapGrowthTest {
 
     @ParameterizedTest
     @CsvSource({
-        "1, false, true, '300 310 305 290 300 310 305'", // much allocation, nothing kept
-        "1, false, true, '700 690 710 700 705 695 700'", // a large cache that does not grow
-        "1, false, true, '300 400 500 600 700 310 320'", // the collector has freed old objects
-        "1, false, true, '100 160 220 280 340 400 450'", // the collector has not begun to free old objects
-        "20, false, true, '500 540 580 620 660 700'", // slow growth
-        "1, false, true, '300 500 700'", // too few collections
-        "1, false, false, '300 400 500 600 700 800 900'", // young collections of a collector that frees old objects
+        "1, false, FREES, '300 310 305 290 300 310 305'", // much allocation, nothing kept
+        "1, false, FREES, '700 690 710 700 705 695 700'", // a large cache that does not grow
+        "1, false, FREES, '300 400 500 600 700 310 320'", // the collector has freed old objects
+        "1, false, FREES, '100 160 220 280 340 400 450'", // the collector has not begun to free old objects
+        "20, false, FREES, '500 540 580 620 660 700'", // slow growth
+        "1, false, FREES, '300 500 700'", // too few collections
+        "1, false, KEEPS, '300 400 500 600 700 800 900'", // young collections of a collector that frees old objects
         // later
-        "2, true, false, '400 410 405 400'",
+        "1, false, FREES_MARKED, '400 470 540 610 680 750'", // old garbage that G1 has not marked
+        "2, true, KEEPS, '400 410 405 400'",
     })
-    void heapThatDoesNotFillSoonHasNoGrowth(double secondsBetween, boolean major, boolean freesOld, String used) {
+    void heapThatDoesNotFillSoonHasNoGrowth(double secondsBetween, boolean major, Old old, String used) {
         long[] megabytes =
                 List.of(used.split(" ")).stream().mapToLong(Long::parseLong).toArray();
 
-        assertThat(HeapGrowth.of(uses(secondsBetween, major, freesOld, megabytes), HEAP))
+        assertThat(HeapGrowth.of(uses(secondsBetween, major, old, megabytes), HEAP))
                 .isNull();
     }
 
     @Test
     void twoMajorCollectionsThatFreeLessAndLessAreEnough() {
-        assertThat(HeapGrowth.of(uses(5, true, false, 400, 600), HEAP)).isNotNull();
+        assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
+    }
+
+    /** Returns young collections of G1, and two pauses of a marking after the given number of them. */
+    private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
+        List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));
+        Use before = uses.get(youngBefore - 1);
+        uses.add(youngBefore, new Use(before.atNanos() + 1, before.bytes(), false, Old.MARKS));
+        uses.add(youngBefore, new Use(before.atNanos() + 1, before.bytes(), false, Old.MARKS));
+        return uses;
+    }
+
+    @Test
+    void useThatGrowsAfterAMarkingOfG1IsGrowth() {
+        assertThat(HeapGrowth.of(usesOfG1(3, 400, 470, 540, 610, 680, 750), HEAP))
+                .isNotNull();
+        assertThat(HeapGrowth.of(usesOfG1(5, 400, 470, 540, 610, 680, 750), HEAP))
+                .isNull();
+    }
+
+    @Test
+    void useOfNearlyTheWholeHeapNeedsNoMarking() {
+        assertThat(HeapGrowth.of(uses(1, false, Old.FREES_MARKED, 400, 500, 600, 700, 780, 830), HEAP))
+                .isNotNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "G1 Young Generation, FREES_MARKED",
+        "G1 Concurrent GC, MARKS",
+        "ZGC Major Cycles, FREES",
+        "ZGC Minor Cycles, KEEPS",
+        "PS Scavenge, KEEPS"
+    })
+    void collectorsDifferInWhatTheyDoWithOldObjects(String collector, Old old) {
+        assertThat(CollectorLog.old(collector)).isEqualTo(old);
+    }
+
+    @Test
+    void majorCollectionBecauseOfClassMetadataIsNoBeginOfAGrowth() {
+        assertThat(CollectorLog.freesAll("end of major GC", "Allocation Failure"))
+                .isTrue();
+        assertThat(CollectorLog.freesAll("end of major GC", "Metadata GC Threshold"))
+                .isFalse();
     }
 
     @Test
     void flatUseAfterMajorCollectionsOutweighsTheGrowthBetweenThem() {
-        List<Use> uses = new ArrayList<>(uses(1, false, true, 300, 400, 500, 600, 700, 800));
-        uses.add(0, new Use(-2, 300 * MEGABYTE, true, true));
-        uses.add(1, new Use(-1, 300 * MEGABYTE, true, true));
+        List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES, 300, 400, 500, 600, 700, 800));
+        uses.add(0, new Use(-2, 300 * MEGABYTE, true, Old.FREES));
+        uses.add(1, new Use(-1, 300 * MEGABYTE, true, Old.FREES));
 
         assertThat(HeapGrowth.of(uses, HEAP)).isNull();
     }
@@ -75,8 +120,8 @@ class HeapGrowthTest {
     void growthOfTheLastMinuteIsReadFromTheCollections() {
         CollectorLog log = new CollectorLog();
         long heap = Runtime.getRuntime().maxMemory();
-        for (Use use : uses(1, false, true, 300, 380, 460, 540, 620, 700)) {
-            log.addUse(new Use(use.atNanos(), (long) (heap * (use.bytes() / HEAP)), false, true));
+        for (Use use : uses(1, false, Old.FREES, 300, 380, 460, 540, 620, 700)) {
+            log.addUse(new Use(use.atNanos(), (long) (heap * (use.bytes() / HEAP)), false, Old.FREES));
         }
 
         assertThat(log.growth(TimeUnit.SECONDS.toNanos(6))).isNotNull();
@@ -88,7 +133,7 @@ class HeapGrowthTest {
         CollectorLog log = new CollectorLog();
         long heap = Runtime.getRuntime().maxMemory();
         for (int i = 0; i < 9; i++) {
-            log.addUse(new Use(i, (long) (heap * (i == 0 ? 0.1 : 0.5)), false, true));
+            log.addUse(new Use(i, (long) (heap * (i == 0 ? 0.1 : 0.5)), false, Old.FREES));
         }
 
         assertThat(log.live(10)).isBetween(0.49, 0.51);
