@@ -34,7 +34,7 @@ final class HeldRows {
     private static final int MIN_PAIRS = 1;
 
     /**
-     * The minimum number of looks that find a holder in an operation of another server, such as an HTTP exchange. While
+     * The minimum number of looks that find one holder in an operation of another server, such as an HTTP exchange. While
      * such transactions follow each other, each of them may be found by one look only.
      */
     private static final int MIN_OUTSIDE = 4;
@@ -103,7 +103,10 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        int outside; // the number of looks that found the holder in an operation of another server than the database
+        // the number of looks that found one holder only in an operation of another server than the database
+        int outside;
+        int outsideIn; // the number of the last inspection that found a holder in such an operation
+        boolean isOneOutside; // whether that inspection has found only one such holder so far
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }
@@ -257,15 +260,30 @@ final class HeldRows {
         return true;
     }
 
-    private static void addOperation(Seen seen, Holder holder) {
+    private void addOperation(Seen seen, Holder holder) {
         Phase phase = holder.call().phase();
         if (holder.isExecuting() || !holder.call().isOpen() || !OUTSIDE.contains(phase)) {
             return;
         }
-        seen.outside++;
+        countOutside(seen);
         String operation = holder.call().running(phase);
         if (operation != null && (seen.operations.size() < MAX_PLACES || seen.operations.containsKey(operation))) {
             seen.operations.merge(operation, 1, Integer::sum);
+        }
+    }
+
+    /**
+     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two, they
+     * hold different rows at the same time, so the inspection does not show for which of them the statement waits.
+     */
+    private void countOutside(Seen seen) {
+        if (seen.outsideIn != number) {
+            seen.outsideIn = number;
+            seen.isOneOutside = true;
+            seen.outside++;
+        } else if (seen.isOneOutside) {
+            seen.isOneOutside = false;
+            seen.outside--;
         }
     }
 

@@ -7,12 +7,19 @@ import tern.rpc.diagnosis.Part.Kind;
 /**
  * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
  * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
- * Otherwise the cause is that the rows are locked during the operation.
+ * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
+ * wait. Both then remain causes of their own.
  */
 final class RowHolderRules {
 
     /** A wait for rows is considered if it takes at least this share of the latency target. */
     private static final double NOTABLE = 0.1;
+
+    /**
+     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time does
+     * not show that the operation is slow because of the rows.
+     */
+    private static final double HALF = 0.5;
 
     private final Evidence evidence;
     private final Operations operations;
@@ -34,7 +41,7 @@ final class RowHolderRules {
             if (hasBecomeSlower(operation)) {
                 one.add(operation, 1);
                 leaves.pour(wait, one, Leaves.WAIT_FOR + "rows that are locked meanwhile, in " + wait.name());
-            } else {
+            } else if (leaves.of(wait) >= HALF * leaves.of(operation)) {
                 one.add(wait, 1);
                 leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");
             }

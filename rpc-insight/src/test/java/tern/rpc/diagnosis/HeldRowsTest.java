@@ -271,6 +271,17 @@ class HeldRowsTest {
         assertThat(found()).isNull();
     }
 
+    @Test
+    void transactionsThatMakeTheirExchangesAtTheSameTimeHoldDifferentRows() {
+        for (int i = 0; i < 8; i++) {
+            List<Holder> all = List.of(booking(), booking(), waits(WAIT));
+            look(1);
+            all.forEach(holders::returned);
+        }
+
+        assertThat(found()).isNull();
+    }
+
     /** Returns the diagnosis if calls wait for rows that other calls lock during an exchange. */
     private Diagnosis missDuringExchange(Consumer<Shop.Steps> usual, double exchangeMillis) {
         Shop shop = new Shop();
@@ -301,6 +312,14 @@ class HeldRowsTest {
         assertThat(first.change().text()).contains("do not hold the lock during an HTTP exchange: " + EXCHANGE);
         assertThat(first.symptoms())
                 .anyMatch(line -> line.startsWith(EXCHANGE + " runs while its transaction holds locked rows"));
+    }
+
+    @Test
+    void newExchangeThatTakesMuchLongerThanTheWaitIsNotTimeOfTheLock() {
+        Diagnosis miss =
+                missDuringExchange(call -> call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 1), 800);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + EXCHANGE);
     }
 
     @Test
