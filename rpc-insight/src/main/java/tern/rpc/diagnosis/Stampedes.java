@@ -37,6 +37,12 @@ final class Stampedes {
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
+    /** The minimum number of recorded calls that met the target. Fewer do not show whether such calls run the operation. */
+    private static final int MIN_GOOD = 8;
+
+    /** A usual operation of at least this duration is recorded by name in calls that met the target. */
+    private static final double SURELY_NAMED_NANOS = 1e6;
+
     /** At least this share of the calls with the operation must belong to bursts. */
     private static final double NEARLY_ALL = 0.8;
 
@@ -71,11 +77,20 @@ final class Stampedes {
      * @param fromNanos the start of the first call
      * @param closedNanos the end of the first call that ended; later calls find the entry in the cache
      * @param toNanos the end of the last call
+     * @param spreadNanos the time between the starts of the first and the last call
      */
-    private record Burst(long fromNanos, long closedNanos, long toNanos, int calls, Set<String> methods) {
+    private record Burst(
+            long fromNanos, long closedNanos, long toNanos, long spreadNanos, int calls, Set<String> methods) {
 
         boolean overlaps(EndedCall call) {
             return call.endedNanos() - fromNanos > 0 && call.startedNanos() - toNanos < 0;
+        }
+
+        /** Returns whether this call to one of the burst's methods arrived during the burst. */
+        boolean meets(EndedCall call) {
+            return methods.contains(call.method())
+                    && call.startedNanos() - fromNanos >= 0
+                    && call.startedNanos() - closedNanos < 0;
         }
 
         /** Returns whether the next burst begins only after some time in which calls did not run the operation. */
@@ -191,7 +206,7 @@ final class Stampedes {
         if (phase == null
                 || !isOperation(part)
                 || counts.perCall(phase, part.name()) > RARELY
-                || shareOfGood(phase, part.name()) > SELDOM) {
+                || !isRareInGood(phase, part.name())) {
             return null;
         }
         List<EndedCall> runs = runs(phase, part.name());
@@ -199,6 +214,9 @@ final class Stampedes {
         List<Burst> bursts = all.stream().filter(this::areAllCalls).toList();
         int inBursts = bursts.stream().mapToInt(Burst::calls).sum();
         if (bursts.size() < MIN_BURSTS || inBursts < NEARLY_ALL * runs.size() || !areApart(all)) {
+            return null;
+        }
+        if (manyManageWithout(bursts, phase, part.name())) {
             return null;
         }
         int[] sizes = bursts.stream().mapToInt(Burst::calls).sorted().toArray();
@@ -229,16 +247,45 @@ final class Stampedes {
     }
 
     /**
-     * Returns the share of the calls that ran this operation, among the calls that met the target. Only methods with late
-     * or failed calls are considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only methods with late or failed calls are
+     * considered. A frequent operation that stalls now and then is no stampede.
      */
-    private double shareOfGood(Phase phase, String name) {
+    private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = excess.badByMethod().keySet();
         List<EndedCall> good = excess.goodDuringMiss().stream()
                 .filter(call -> methods.contains(call.method()))
                 .toList();
-        long run = good.stream().filter(call -> ran(call, phase, name)).count();
-        return (double) run / Math.max(1, good.size());
+        boolean isNamed = operations.usualNamed(phase, name) >= SURELY_NAMED_NANOS;
+        long run = good.stream()
+                .filter(call -> ran(call, phase, name) || (!isNamed && hasUnnamed(call, phase)))
+                .count();
+        return good.size() >= MIN_GOOD && run <= SELDOM * good.size();
+    }
+
+    /** Returns whether the call ran operations of this kind that were too short to be recorded by name. */
+    private static boolean hasUnnamed(EndedCall call, Phase phase) {
+        int named = call.ledger().named().stream()
+                .filter(entry -> entry.kind() == phase)
+                .mapToInt(NamedTimes.Entry::count)
+                .sum();
+        return call.ledger().count(phase) > named;
+    }
+
+    /**
+     * Returns whether more calls met the target without the operation than ran it, among the calls that arrived during
+     * the bursts. These calls do not need the entry, or get it from somewhere else, such as the fallback of a circuit
+     * breaker.
+     */
+    private boolean manyManageWithout(List<Burst> bursts, Phase phase, String name) {
+        List<EndedCall> good = excess.goodDuringMiss();
+        long oldest = good.stream().mapToLong(EndedCall::startedNanos).min().orElse(0);
+        List<Burst> recorded =
+                bursts.stream().filter(burst -> burst.fromNanos - oldest >= 0).toList();
+        long without = good.stream()
+                .filter(call -> !ran(call, phase, name) && recorded.stream().anyMatch(burst -> burst.meets(call)))
+                .count();
+        return CallRecords.ONE_IN * without
+                > recorded.stream().mapToInt(Burst::calls).sum();
     }
 
     private static boolean ran(EndedCall call, Phase phase, String name) {
@@ -265,15 +312,17 @@ final class Stampedes {
             long closed = runs.get(next).endedNanos();
             long to = closed;
             Set<String> methods = new HashSet<>();
+            long last = from;
             int first = next;
             while (next < runs.size() && runs.get(next).startedNanos() - closed < 0) {
                 EndedCall call = runs.get(next);
+                last = call.startedNanos();
                 closed = Math.min(closed, call.endedNanos());
                 to = Math.max(to, call.endedNanos());
                 methods.add(call.method());
                 next++;
             }
-            bursts.add(new Burst(from, closed, to, next - first, methods));
+            bursts.add(new Burst(from, closed, to, last - from, next - first, methods));
         }
         return bursts;
     }
@@ -281,7 +330,8 @@ final class Stampedes {
     /**
      * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
      * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
-     * arrived, each of the calls may have needed the operation anyway.
+     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much faster
+     * one after another than usual, as several calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()
@@ -291,6 +341,7 @@ final class Stampedes {
         double expected = perSecond * (burst.closedNanos - burst.fromNanos) / 1e9;
         return burst.calls >= MIN_AT_ONCE
                 && burst.calls >= HALF * expected
-                && burst.calls <= MANY_MORE * expected + MIN_AT_ONCE;
+                && burst.calls <= MANY_MORE * expected + MIN_AT_ONCE
+                && burst.spreadNanos >= HALF * burst.calls * 1e9 / perSecond;
     }
 }

@@ -178,6 +178,57 @@ class StampedesTest {
     }
 
     @Test
+    void commandOfEveryCallThatIsUsuallyTooShortForItsNameIsNoStampede() {
+        Consumer<Shop.Steps> usual = load(Phase.REDIS, "HGETALL price:*", 0.05);
+        shop.healthy(usual);
+        for (int i = 0; i < 8; i++) {
+            boolean stalls = i % 2 == 0;
+            int[] call = {0};
+            shop.evenSecond(100, () -> stalls && call[0]++ < 30 ? load(Phase.REDIS, "HGETALL price:*", 300) : usual);
+        }
+
+        assertNoStampede();
+    }
+
+    @Test
+    void fewParallelCallsOfOnePageAreNoStampede() {
+        for (int i = 0; i < 80; i++) {
+            for (int call = 0; i % 2 == 0 && call < 6; call++) {
+                shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, 300));
+            }
+            shop.evenSecond(20, () -> HIT);
+        }
+
+        assertNoStampede();
+    }
+
+    @Test
+    void operationThatMostCallsCanDoWithoutIsNoStampede() {
+        for (int i = 0; i < 98; i++) {
+            boolean probes = i % 2 == 0; // a circuit breaker lets some of the calls through
+            double millis = i < 90 ? 20 : 300;
+            int[] number = {0};
+            shop.evenSecond(probes ? 200 : 50, () -> {
+                int call = number[0]++;
+                return probes && call < 60 && call % 3 == 0 ? load(Phase.HTTP, "GET prices:80/price", millis) : HIT;
+            });
+        }
+
+        assertNoStampede();
+    }
+
+    @Test
+    void fewRecordedCallsWithinTheTargetDoNotShowAStampede() {
+        for (int i = 0; i < 98; i++) {
+            boolean isMissing = i >= 90 && i % 2 == 0;
+            int[] call = {0};
+            shop.evenSecond(10, () -> isMissing && call[0]++ < 7 ? load(Phase.SQL, PRICE, 700) : HIT);
+        }
+
+        assertNoStampede();
+    }
+
+    @Test
     void oneCallThatLoadsWhileTheOthersWaitIsNoStampede() {
         seconds(90, 2, load(Phase.SQL, PRICE, 20));
         for (int i = 0; i < 8; i++) {
