@@ -259,7 +259,11 @@ class StackReaderTest {
 
     @Test
     void lockThatTheJdkTakesIsNamedByItsClass() {
-        ThreadLook owner = look(Thread.State.RUNNABLE, "java.security.SecureRandom/nextBytes", "depot.Audit/sign");
+        StackTraceElement[] signs = look(
+                        Thread.State.RUNNABLE, "java.security.SecureRandom/nextBytes", "depot.Audit/sign")
+                .frames();
+        // The id differs from the waiting thread's. With equal ids, a deadlock that another test leaves would count.
+        ThreadLook owner = new ThreadLook("worker-2", 8, Thread.State.RUNNABLE, signs, null, null, -1, -1);
 
         assertThat(waitingFor(
                                 Thread.State.WAITING,
