@@ -55,7 +55,7 @@ final class TaskWatch {
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
-    // the names of virtual threads, which are looked at less often than other threads
+    // the names in executors of virtual threads, which are looked at less often than other threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -107,8 +107,7 @@ final class TaskWatch {
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new Moments.Work(busy, new HashSet<>(others.values())));
         for (ThreadLook thread : virtual.read(now, serving)) {
-            seldomSeen.add(nameOf(thread));
-            add(executors, true, thread, false, new HashSet<>());
+            addVirtual(thread);
         }
     }
 
@@ -159,6 +158,16 @@ final class TaskWatch {
 
     static String nameOf(String thread) {
         return NUMBERS.matcher(thread).replaceFirst("");
+    }
+
+    /** Adds a sample of a virtual thread that serves no call. */
+    void addVirtual(ThreadLook thread) {
+        String name = nameOf(thread);
+        add(executors, true, thread, false, new HashSet<>());
+        // the number of names is limited only in executors, and only samples in it are ever used
+        if (executors.containsKey(name)) {
+            seldomSeen.add(name);
+        }
     }
 
     /** Adds a sample of a platform thread that serves no call. */
@@ -388,6 +397,7 @@ final class TaskWatch {
     void clear() {
         executors.clear();
         threads.clear();
+        seldomSeen.clear();
         lookups.clear();
         moments.clear();
         halved = 0;
