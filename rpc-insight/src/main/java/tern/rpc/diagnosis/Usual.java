@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -77,9 +78,14 @@ final class Usual {
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
+    private static final int MAX_OUTSIDE = 512;
 
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
+
+    // the figures of operations outside of calls, in the order of their last use; such operations may have any number
+    // of names, for example if a job calls many hosts, and must not use up the places of other figures
+    private final Map<String, Figure> outside = new LinkedHashMap<>(16, 0.75f, true);
 
     /** The usual value of a measured quantity. */
     static final class Figure {
@@ -248,15 +254,24 @@ final class Usual {
 
     /** Updates the usual value of a measured quantity, such as the calls per second. */
     void learn(String figure, double value) {
-        if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
-            return;
+        Map<String, Figure> known = figures(figure);
+        if (!known.containsKey(figure)) {
+            if (known == outside && known.size() >= MAX_OUTSIDE) {
+                known.remove(known.keySet().iterator().next()); // the figure that was used longest ago
+            } else if (known.size() >= MAX_FIGURES) {
+                return;
+            }
         }
-        figures.computeIfAbsent(figure, unknown -> new Figure()).learn(value);
+        known.computeIfAbsent(figure, unknown -> new Figure()).learn(value);
+    }
+
+    private Map<String, Figure> figures(String figure) {
+        return figure.startsWith(Learner.OUTSIDE) ? outside : figures;
     }
 
     /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
     double figure(String figure) {
-        Figure known = figures.get(figure);
+        Figure known = figures(figure).get(figure);
         return known == null ? -1 : known.value;
     }
 
@@ -265,7 +280,7 @@ final class Usual {
      * measured in fewer than {@link #MIN_SECONDS} seconds.
      */
     double reliableFigure(String figure) {
-        Figure known = figures.get(figure);
+        Figure known = figures(figure).get(figure);
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
     }
 

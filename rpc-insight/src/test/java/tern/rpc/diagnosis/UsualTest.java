@@ -98,6 +98,20 @@ class UsualTest {
     }
 
     @Test
+    void operationsOutsideOfCallsWithManyNamesDoNotKeepOtherFiguresFromBeingLearned() {
+        for (int i = 0; i < 6_000; i++) {
+            usual.learn(Learner.OUTSIDE + "HTTP GET host" + i + ":80", 5);
+            usual.learn(Learner.OUTSIDE + "SQL select stock", 7);
+        }
+        usual.learn("hold orders", 9);
+
+        assertThat(usual.figure("hold orders")).isEqualTo(9);
+        assertThat(usual.figure(Learner.OUTSIDE + "SQL select stock")).isEqualTo(7);
+        assertThat(usual.figure(Learner.OUTSIDE + "HTTP GET host5999:80")).isEqualTo(5);
+        assertThat(usual.figure(Learner.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
+    }
+
+    @Test
     void oneExtremeCallDoesNotMakeLongCallsOfASlowMethodUsual() {
         for (int i = 0; i < 100; i++) {
             usual.learn(counted(1, 1), List.of(), List.of(call(2_000)));
