@@ -271,7 +271,7 @@ final class FailurePart {
         return (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)
                 || ClientFailures.isLate(failure)
                 || type.endsWith("TimeoutException")
-                || type.endsWith("TimedOutException")
+                || type.equals("TransactionTimedOutException")
                 || (failure instanceof SQLException sql && CANCELLED.equals(sql.getSQLState()));
     }
 

@@ -243,6 +243,25 @@ class ShortTimeOutsTest {
         assertThat(firstCause().change().text()).contains("spring.transaction.default-timeout");
     }
 
+    /** An exception of the application that describes a session, and not the time of the call. */
+    private static final class SessionTimedOutException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    @Test
+    void exceptionOfTheApplicationWithASimilarNameIsNoTimeout() {
+        shop.healthy(call -> call.own(40));
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(Shop.PLACE, 0, new SessionTimedOutException(), steps -> steps.own(30));
+                }
+            });
+        }
+
+        assertThat(title()).as(shop.diagnosis().text()).startsWith("FAILURE: SessionTimedOutException");
+    }
+
     /** Serves calls with an exchange. The code of calls with a negative time throws an exception of its own. */
     private void secondsWithOwnExceptions(IntFunction<Double> exchange) {
         for (int i = 0; i < 6; i++) {
