@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import shop.Packages;
 import tern.rpc.Phase;
 import tern.rpc.pool.OutsideOperations;
@@ -227,12 +228,16 @@ class AwaitedWorkTest {
     }
 
     @Test
+    @Timeout(60)
     void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
+        // threads with a known name are looked at even if other tests have left many threads
+        StackTraceElement[] works = {frame("depot.Parcels", "send")};
+        tasks.add(new ThreadLook("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));
         CompletableFuture<String> end = new CompletableFuture<>();
         Thread worker = new Thread(() -> Packages.extra(end), "carrier-1");
         worker.start();
         while (worker.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
+            Thread.sleep(1); // unlike onSpinWait, it ends when the time is over
         }
         try {
             tasks.look(Set.of(), 5);

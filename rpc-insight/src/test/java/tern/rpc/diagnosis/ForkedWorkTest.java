@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import shop.Packages;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
@@ -205,14 +206,15 @@ class ForkedWorkTest {
     }
 
     @Test
-    void poolIsFullWhileATaskWaitsForItsThreads() {
+    @Timeout(60)
+    void poolIsFullWhileATaskWaitsForItsThreads() throws InterruptedException {
         CountDownLatch release = new CountDownLatch(1);
         ForkJoinPool pool = new ForkJoinPool(1);
         try {
             pool.execute(() -> awaitEnd(release));
             pool.execute(() -> awaitEnd(release));
             while (!CommonPool.isFull(pool)) {
-                Thread.onSpinWait();
+                Thread.sleep(1); // unlike onSpinWait, it ends when the time is over
             }
         } finally {
             release.countDown();
