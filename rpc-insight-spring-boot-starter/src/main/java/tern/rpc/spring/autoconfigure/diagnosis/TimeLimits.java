@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.convert.DurationStyle;
@@ -29,10 +30,7 @@ final class TimeLimits {
     static List<TimeLimit> of(Environment environment) {
         TimeLimits limits = new TimeLimits(environment);
         limits.add(Phase.HTTP, "spring.http.clients" + READ_TIMEOUT, ChronoUnit.MILLIS);
-        limits.binder
-                .bind(GROUPS, Bindable.mapOf(String.class, Object.class))
-                .orElse(Map.of())
-                .keySet()
+        limits.groups()
                 .forEach(group -> limits.add(Phase.HTTP, GROUPS + "." + group + READ_TIMEOUT, ChronoUnit.MILLIS));
         limits.add(Phase.REDIS, "spring.data.redis.timeout", ChronoUnit.MILLIS);
         limits.add(Phase.REDIS, "rpc.pools.jedis" + READ_TIMEOUT, ChronoUnit.MILLIS);
@@ -41,6 +39,16 @@ final class TimeLimits {
         limits.add(Phase.SQL, "spring.datasource.druid.query-timeout", ChronoUnit.SECONDS);
         limits.add(Phase.SQL, "spring.datasource.druid.socket-timeout", ChronoUnit.MILLIS);
         return List.copyOf(limits.limits);
+    }
+
+    private Set<String> groups() {
+        try {
+            return binder.bind(GROUPS, Bindable.mapOf(String.class, Object.class))
+                    .orElse(Map.of())
+                    .keySet();
+        } catch (RuntimeException e) {
+            return Set.of(); // a placeholder is unknown in any value of any group
+        }
     }
 
     private void add(Phase kind, String property, ChronoUnit unit) {

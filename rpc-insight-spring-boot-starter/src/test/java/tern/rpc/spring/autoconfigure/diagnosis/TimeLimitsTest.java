@@ -39,6 +39,16 @@ class TimeLimitsTest {
     }
 
     @Test
+    void groupsWithAnUnknownPlaceholderAreIgnored() {
+        assertThat(limits(Map.of(
+                        "spring.http.serviceclient.stock.base-url",
+                        "${stock.address.that.nobody.sets}",
+                        "spring.data.redis.timeout",
+                        "30")))
+                .containsExactly(new TimeLimit(Phase.REDIS, "spring.data.redis.timeout", Duration.ofMillis(30)));
+    }
+
+    @Test
     void valuesThatAreNotPositiveDurationsAreIgnored() {
         assertThat(limits(Map.of(
                         "spring.http.clients.read-timeout",
