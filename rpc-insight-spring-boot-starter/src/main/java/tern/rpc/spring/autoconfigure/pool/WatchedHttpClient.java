@@ -83,6 +83,12 @@ final class WatchedHttpClient extends HttpClient {
             return renamed(request, super.get(longest, unit));
         }
 
+        /** Returns a future of the client's own type. If it is cancelled, the client ends the exchange. */
+        @Override
+        public <U> CompletableFuture<U> newIncompleteFuture() {
+            return answer.newIncompleteFuture();
+        }
+
         /** Cancels the exchange, too. */
         @Override
         public boolean cancel(boolean mayInterrupt) {

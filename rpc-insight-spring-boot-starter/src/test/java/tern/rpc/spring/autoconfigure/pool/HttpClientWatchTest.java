@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -253,6 +254,31 @@ class HttpClientWatchTest {
                         assertThat(Calls.names(call, Phase.HTTP))
                                 .containsExactly("GET " + url().substring("http://".length()) + "/hung");
                     });
+        } finally {
+            end.countDown();
+        }
+    }
+
+    @Test
+    void exchangeEndsIfAFutureThatWasDerivedFromItsAnswerIsCancelled() {
+        CountDownLatch end = new CountDownLatch(1);
+        server.createContext("/stuck", exchange -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+        try {
+            HttpRequest request =
+                    HttpRequest.newBuilder(URI.create(url() + "/stuck")).build();
+            CompletableFuture<HttpResponse<String>> answer = WatchedHttpClient.ofFactory(HttpClient.newHttpClient())
+                    .sendAsync(request, HttpResponse.BodyHandlers.ofString());
+
+            answer.thenApply(HttpResponse::body).cancel(true);
+
+            assertThat(answer).failsWithin(Duration.ofSeconds(20));
         } finally {
             end.countDown();
         }
