@@ -142,7 +142,10 @@ final class JsonEncoding implements CallEncoding {
     private void checkHasArguments() {
         if (!called.parameters().isEmpty() && !takesEmpty() && !hasArgumentsInQuery()) {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
-                    + called.name() + " has " + String.join(", ", called.parameterNames()));
+                    + called.name() + " has " + String.join(", ", called.parameterNames())
+                    + "; to call it without arguments, use POST with the body "
+                    // A single parameter may be a text or a list, for which an object does not stand.
+                    + (called.parameters().size() == 1 ? "null" : "{}"));
         }
     }
 

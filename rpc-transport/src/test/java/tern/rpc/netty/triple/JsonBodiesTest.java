@@ -201,14 +201,18 @@ class JsonBodiesTest extends JsonCalls {
     }
 
     @ParameterizedTest
-    @CsvSource({"sell", "sell?format=json", "sum~ii"})
-    void deleteRequestWithoutArgumentsIsRefused(String path) {
+    @CsvSource(delimiter = '|', textBlock = """
+            sell             | sell has id; to call it without arguments, use POST with the body null
+            sell?format=json | sell has id; to call it without arguments, use POST with the body null
+            sum~ii           | sum has a, b; to call it without arguments, use POST with the body {}
+            """)
+    void deleteRequestWithoutArgumentsIsRefused(String path, String advice) {
         for (Version version : Version.values()) {
             assertError(
                     send(version, to(path).DELETE().build()),
                     400,
                     "invalid_argument",
-                    "the query of the DELETE request has no arguments; ");
+                    "the query of the DELETE request has no arguments; " + advice);
             assertThat(send(version, to("headers").DELETE().build()).body()).isEqualTo("\"sent\"");
         }
     }
