@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
@@ -88,12 +89,22 @@ final class UnusedSettings {
     static List<String> ofWebServer(Environment environment) {
         List<String> found = new ArrayList<>();
         WEB_SERVER.forEach((property, instead) -> {
-            String value = environment.getProperty(property);
+            String value = value(environment, property);
             if (value != null && !value.equals("0")) {
                 found.add(property + " (the application has no web server; " + instead + ")");
             }
         });
         return found;
+    }
+
+    /** Returns the value of a property. Returns null if it is not set, or contains a placeholder without a value. */
+    private static @Nullable String value(Environment environment, String property) {
+        try {
+            return environment.getProperty(property);
+        } catch (RuntimeException e) {
+            // Without a web server, nothing else reads this property, so its mistake must not stop the start.
+            return null;
+        }
     }
 
     static void tell(List<String> unused) {

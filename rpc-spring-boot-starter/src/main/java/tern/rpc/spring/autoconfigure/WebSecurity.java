@@ -35,7 +35,16 @@ final class WebSecurity {
 
     /** Returns whether properties switch on TLS for the web server. */
     static boolean hasTls(Environment environment) {
-        return environment.getProperty("server.ssl.enabled", Boolean.class, true)
-                && CERTIFICATES.stream().anyMatch(environment::containsProperty);
+        return CERTIFICATES.stream().anyMatch(environment::containsProperty) && isEnabled(environment);
+    }
+
+    private static boolean isEnabled(Environment environment) {
+        try {
+            return environment.getProperty("server.ssl.enabled", Boolean.class, true);
+        } catch (RuntimeException e) {
+            // The value contains a placeholder without a value, or is not a boolean. Without a web server, nothing else
+            // reads this property, so its mistake must not stop the start.
+            return false;
+        }
     }
 }

@@ -100,6 +100,21 @@ class UnusedSettingsTest {
         assertThat(output).doesNotContain("no web server");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "server.port=${port.that.nobody.sets},",
+        "server.servlet.context-path=/${path.that.nobody.sets},",
+        "server.ssl.enabled=${tls.that.nobody.sets},server.ssl.bundle=web",
+        "server.ssl.enabled=perhaps,server.ssl.bundle=web",
+    })
+    void settingOfAWebServerThatCannotBeReadDoesNotStopTheStart(String property, String other) {
+        provider(Greeter.class)
+                .withClassLoader(WITHOUT_WEB)
+                .withPropertyValues(property)
+                .withPropertyValues(other == null ? new String[0] : new String[] {other})
+                .run(there -> assertThat(there).hasNotFailed());
+    }
+
     @Test
     void aServiceThatIsNamedTwiceIsReported(CapturedOutput output) {
         provider(Greeter.class)
