@@ -106,6 +106,16 @@ class FairReadsTest {
     }
 
     @Test
+    void fewBusyConnectionsShareTheLongestTurn() {
+        ExtendedHandle connection = grown();
+        beBusy(4);
+        reads = connection;
+
+        assertThat(fullRead(FairReads.TURN_NANOS / 4 - 1)).isTrue();
+        assertThat(fullRead(1)).isFalse();
+    }
+
+    @Test
     void aTurnNeverBecomesTiny() {
         ExtendedHandle connection = grown();
         beBusy(10_000);
