@@ -23,9 +23,9 @@ import tern.rpc.NanoClock;
 final class FairReads implements RecvByteBufAllocator {
 
     /**
-     * The length of a turn while one connection is busy. A few busy connections share this time. The turn is long enough
-     * for the small calls of 200 callers. With turns of 250 µs, half as many calls were read and answered together, and
-     * Triple used a third more processor time.
+     * The length of a turn while one connection is busy. A few busy connections share this time. The turn is long
+     * enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were read and answered
+     * together, and Triple used a third more processor time.
      */
     static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
