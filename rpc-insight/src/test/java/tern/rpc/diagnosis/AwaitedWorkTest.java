@@ -228,7 +228,7 @@ class AwaitedWorkTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
         // threads with a known name are looked at even if other tests have left many threads
         StackTraceElement[] works = {frame("depot.Parcels", "send")};
@@ -237,7 +237,7 @@ class AwaitedWorkTest {
         Thread worker = new Thread(() -> Packages.extra(end), "carrier-1");
         worker.start();
         while (worker.getState() != Thread.State.WAITING) {
-            Thread.sleep(1); // unlike onSpinWait, it ends when the time is over
+            Thread.onSpinWait();
         }
         try {
             tasks.look(Set.of(), 5);

@@ -208,14 +208,18 @@ class ForkedWorkTest {
     @Test
     @Timeout(60)
     void poolIsFullWhileATaskWaitsForItsThreads() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         ForkJoinPool pool = new ForkJoinPool(1);
         try {
+            pool.execute(() -> {
+                begun.countDown();
+                awaitEnd(release);
+            });
             pool.execute(() -> awaitEnd(release));
-            pool.execute(() -> awaitEnd(release));
-            while (!CommonPool.isFull(pool)) {
-                Thread.sleep(1); // unlike onSpinWait, it ends when the time is over
-            }
+            begun.await();
+
+            assertThat(CommonPool.isFull(pool)).isTrue();
         } finally {
             release.countDown();
             pool.shutdown();
