@@ -11,7 +11,7 @@ import java.util.concurrent.Flow;
  * later, or as a stream.
  */
 public enum JavaShape {
-    /** The value itself. */
+    /** The message itself, without a future or a stream around it. */
     VALUE,
     /** {@link CompletionStage} or {@link CompletableFuture}. */
     STAGE,
@@ -54,7 +54,7 @@ public enum JavaShape {
     }
 
     /**
-     * Returns the type of one message, without its wrapper.
+     * Returns the type of one message, without the future or stream around it.
      *
      * @param position the position of the type in the interface, for error messages
      */

@@ -126,7 +126,10 @@ final class ProviderWait {
             return cancelled.get() != null || call.deadline().isExpired(clock.nanoTime());
         }
 
-        /** Ends the wait. Only the first call has an effect, because the timer and another thread may both end it. */
+        /**
+         * Ends the wait. Only the first call of this method has an effect, because the timer and another thread may
+         * both call it.
+         */
         private void finish() {
             if (finished.compareAndSet(false, true)) {
                 execute(call, () -> afterWait(call, cancelled, next, failed));

@@ -28,8 +28,8 @@ import tern.rpc.transport.RemoteFailures;
 
 /**
  * The providers of one reference. For each attempt, a provider is chosen from the list that a source reports. The steps
- * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change replaces one
- * immutable object. Thread-safe.
+ * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change of the list or
+ * the rules replaces one immutable object. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -323,8 +323,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the whole service. While another provider can
-     * take the calls, the calls of this reference then avoid this provider for some time.
+     * Records a failed attempt, and returns whether the provider lacks the whole service. If it does, this reference
+     * avoids the provider for some time while another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);

@@ -22,9 +22,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * The cost above which another pair is drawn, even if the provider is not slow on average. The limit is so high
-     * that a healthy provider rarely exceeds it. If healthy providers often exceeded the cost, the shares would not
-     * follow the weights.
+     * The cost above which another pair is drawn, even if the provider is not slow on average. It is so high that
+     * healthy providers rarely exceed it, because their shares would otherwise not follow their weights.
      */
     private static final double BAD = 4.5;
 

@@ -145,7 +145,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // Too many attempts have started, so the next survey continues with this provider.
+                    return; // Enough connection attempts have started. The next survey continues with this provider.
                 }
                 node.attempted(now);
                 target.connection().connectSoon();

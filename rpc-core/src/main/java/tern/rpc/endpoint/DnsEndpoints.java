@@ -200,7 +200,7 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-        } catch (UnknownHostException | RuntimeException | Error e) { // The lookups of the other names continue.
+        } catch (UnknownHostException | RuntimeException | Error e) { // Other names are still looked up.
             failure = e;
         }
         lookedUp(name, found, failure);
