@@ -7,7 +7,7 @@ import tern.rpc.endpoint.EndpointSource;
 
 /**
  * A registry of providers. It connects lazily, when the first registration is published or the first source is started.
- * If the registry is unreachable, it keeps trying until it is closed. Thread-safe.
+ * If the registry is unreachable, this object keeps trying to connect until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 

@@ -58,8 +58,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher may send all values in response to one request. Only this cancellation then stops it after
-            // the end of the call.
+            // A publisher may send all values in response to one request. Only this cancellation then stops the
+            // publisher after the end of the call.
             cancel.run();
             return;
         }

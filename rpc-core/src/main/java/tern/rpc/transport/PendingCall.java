@@ -30,7 +30,7 @@ public final class PendingCall implements Runnable {
 
     private static final VarHandle OUTCOME;
 
-    /** The outcome of a call that has been sent and has not ended. */
+    /** Stands for the missing outcome of a call that has been sent and has not ended. */
     private static final Object SENT = new Object();
 
     static {
