@@ -74,7 +74,7 @@ class ContractServer implements ContractService {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // the method returns null by mistake
+    @SuppressWarnings("NullAway") // returns null, like a faulty method
     public CompletableFuture<String> later(String text) {
         return switch (text) {
             case "now" -> CompletableFuture.completedFuture("at once");

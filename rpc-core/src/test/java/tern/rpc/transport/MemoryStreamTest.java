@@ -76,7 +76,7 @@ class MemoryStreamTest {
 
         assertThat(received).hasSize(3);
         assertThat(sender.isReady()).isTrue();
-        assertThat(readies).hasValue(2); // ready after the first message, and again after the last one
+        assertThat(readies).hasValue(2); // once after the first message, once after the last
     }
 
     @Test

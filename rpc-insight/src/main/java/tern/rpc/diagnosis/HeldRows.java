@@ -67,7 +67,7 @@ final class HeldRows {
 
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
-    private final Map<String, Waits> waits = new HashMap<>(); // by statement
+    private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
     private int number; // the number of the current inspection of all connections
 
     /** The statement that waits, and the statement and the threads that hold the lock. */
@@ -105,7 +105,7 @@ final class HeldRows {
         int looks;
         // the number of looks that found one holder only in an operation of another server than the database
         int outside;
-        int outsideIn; // the number of the last inspection that found a holder in such an operation
+        int outsideIn; // the number of the last inspection that was counted in "outside"
         boolean isOneOutside; // whether that inspection has found only one such holder so far
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
@@ -273,8 +273,9 @@ final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two, they
-     * hold different rows at the same time, so the inspection does not show for which of them the statement waits.
+     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two
+     * holders, they hold different rows at the same time, so the inspection does not show for which of them the
+     * statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {

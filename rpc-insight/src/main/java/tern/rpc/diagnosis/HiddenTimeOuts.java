@@ -21,13 +21,16 @@ final class HiddenTimeOuts {
     private static final int MIN_CALLS = 5;
     private static final int MAX_CALLS = 512;
 
-    /** The operations end at the same time if they end at most this share of the median time before it. */
+    /**
+     * The operations are considered equally long if they are shorter than the median by at most this share of the
+     * median.
+     */
     private static final double SAME = 0.1;
 
     /** One operation in this number may end earlier for another reason. */
     private static final int ONE_IN = 20;
 
-    /** Shorter operations often take the same time anyway. */
+    /** Operations shorter than this are ignored, because they often take the same time anyway. */
     private static final double MIN_NANOS = 10e6;
 
     /** Half of the answers must take at most this share of the timeout. */

@@ -48,7 +48,9 @@ final class Hints {
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
-    /** The end of a class name. Without it, the patterns would match longer names, which are classes of applications. */
+    /**
+     * Matches the end of a class name, because longer class names that begin like a JDK class belong to applications.
+     */
     private static final String END = "(?![\\w.$])";
 
     /** Matches the names of locks of synchronized collections. */
@@ -79,8 +81,8 @@ final class Hints {
     }
 
     /**
-     * The method that starts a virtual thread. The hint for {@code Thread.start} must not match it, because virtual
-     * threads are cheap and need no pool.
+     * The method that starts a virtual thread. The hint for {@code Thread.start} must not match this method, because
+     * virtual threads are cheap and need no pool.
      */
     private static final String VIRTUAL = "Thread.startVirtualThread";
 

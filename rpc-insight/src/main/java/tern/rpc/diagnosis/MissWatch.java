@@ -181,7 +181,7 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether usual times can be learned from this second. Usual times can be learned while calls meet the
+     * Returns whether usual times can be learned from the last second. Usual times can be learned while calls meet the
      * latency target and no miss is in progress.
      */
     boolean isHealthy() {
