@@ -151,7 +151,7 @@ class BalancersTest {
      * @param slowest how many times slower provider 0 becomes after a sixth of the calls, which are not counted
      */
     private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
-        new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT); // sets the weights
+        new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT); // weighs the targets
         Random random = new Random(7);
         Balancer balancer = new PowerOfTwoChoices(targets, () -> random);
         UsualTime usual = new UsualTime();

@@ -224,7 +224,7 @@ final class ClusterModel {
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
     private final Queue<Event> timeouts = new ArrayDeque<>(); // in this order, because all calls have the same timeout
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // never runs a task
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;
     private final Map<Integer, Fault> faults = new HashMap<>();

@@ -84,9 +84,9 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     }
 
     /**
-     * Returns whether this timeout is within the usual variation of the times: the slow answers nearly take as long as
-     * the timeout, and the mean answer takes at least half of it. If most answers were much faster, the operation would
-     * sometimes hang, and a longer timeout would not help.
+     * Returns whether the given timeout is within the usual variation of the times: the slow answers nearly take as
+     * long as the timeout, and the mean answer takes at least half of it. If most answers were much faster, the
+     * operation would sometimes hang, and a longer timeout would not help.
      */
     boolean reach(double timeoutNanos) {
         return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;

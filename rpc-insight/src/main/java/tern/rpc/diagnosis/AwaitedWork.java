@@ -78,8 +78,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
-     * threads named {@code mail} belong to {@code mailExecutor}.
+     * Returns the pool of an executor whose threads have the given name. The pool is often named after a bean: for
+     * example, threads named {@code mail} belong to {@code mailExecutor}.
      */
     @Nullable
     PoolVerdict poolOf(String threads) {

@@ -106,7 +106,7 @@ final class HeldRows {
         // the number of looks that found one holder only in an operation of another server than the database
         int outside;
         int outsideIn; // the number of the last inspection that was counted in "outside"
-        boolean isOneOutside; // whether that inspection has found only one such holder so far
+        boolean isOneOutside; // whether inspection "outsideIn" has found only one holder so far
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }

@@ -273,8 +273,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns the service to which all of these remote methods belong. The providers of this service are then a more
-     * likely cause than the network. Returns null if the methods belong to several services.
+     * Returns the service to which all of the given remote methods belong. The providers of this service are then a
+     * more likely cause than the network. Returns null if the methods belong to several services.
      */
     private static @Nullable String onlyService(Set<String> operations) {
         Set<String> services = new HashSet<>();

@@ -146,7 +146,10 @@ final class TaskWatch {
         return moments;
     }
 
-    /** Returns whether each moment shows the work of the threads with this name, if it shows any work at all. */
+    /**
+     * Returns whether each moment that shows the work of threads also shows the work of the threads with the given
+     * name.
+     */
     boolean isAlwaysSeen(String name) {
         return !seldomSeen.contains(name);
     }
@@ -225,7 +228,7 @@ final class TaskWatch {
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
     }
 
-    /** Returns the lookups of host names by these threads. */
+    /** Returns the lookups of host names by threads that serve no call. */
     Lookups lookups() {
         return lookups;
     }
@@ -281,7 +284,7 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the group whose stacks contain the class of this frame most often; null if there is none.
+     * Returns the group whose stacks contain the class of the given frame most often; null if there is none.
      *
      * @param least the minimum number of such frames
      */
@@ -356,9 +359,9 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the samples of the executor that is this pool. Executors are often named after their threads or after a
-     * bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if no executor or
-     * several executors have such a name.
+     * Returns the samples of the executor to which the given pool belongs. Executors are often named after their
+     * threads or after a bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if
+     * no executor or several executors have such a name.
      */
     @Nullable
     TaskSamples ofPool(String pool) {

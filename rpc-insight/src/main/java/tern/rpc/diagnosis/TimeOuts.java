@@ -42,7 +42,7 @@ final class TimeOuts {
 
     private static final int MAX_CALLERS = 2;
 
-    /** The places where the limits of these timeouts are set, by the simple name of the exception. */
+    /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */
     private static final Map<String, String> SET_BY = Map.of(
             "AsyncRequestTimeoutException", "spring.mvc.async.request-timeout",
             "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
@@ -316,7 +316,7 @@ final class TimeOuts {
         return ended != null && Operations.only(part).test(ended);
     }
 
-    /** Returns how many operations with this name a call usually runs. */
+    /** Returns how many operations with the given name a call usually runs. */
     private double usualCount(Part part, double usually, Failed failed) {
         double nanos = failed.ended.stream()
                 .map(call -> excess.usualOf(call.method()))
@@ -349,7 +349,7 @@ final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several of these operations, the timeout ended only the last operation.
+                // If calls usually run several operations with this name, the timeout ended only the last operation.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),
@@ -359,7 +359,7 @@ final class TimeOuts {
                 .orElse(0);
     }
 
-    /** Returns the operations with this name in a call that a timeout ended. */
+    /** Returns the operations with the given name in a call that a timeout ended. */
     private static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
         Operations.Sum ended = sum(call.ledger().named(), phase, name);
         return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);

@@ -180,8 +180,8 @@ final class Usual {
     }
 
     /**
-     * Returns whether this late call took about as long as usual for its method. Returns false for a method whose calls
-     * usually meet the target.
+     * Returns whether the given late call took about as long as usual for its method. Returns false for a method whose
+     * calls usually meet the target.
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
@@ -269,15 +269,15 @@ final class Usual {
         return figure.startsWith(Learner.OUTSIDE) ? outside : figures;
     }
 
-    /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
+    /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */
     double figure(String figure) {
         Figure known = figures(figure).get(figure);
         return known == null ? -1 : known.value;
     }
 
     /**
-     * Returns the usual value of the measured quantity with this name. Returns -1 if the quantity is unknown, or was
-     * measured in fewer than {@link #MIN_SECONDS} seconds.
+     * Returns the usual value of the measured quantity with the given name. Returns -1 if the quantity is unknown, or
+     * was measured in fewer than {@link #MIN_SECONDS} seconds.
      */
     double reliableFigure(String figure) {
         Figure known = figures(figure).get(figure);
