@@ -347,7 +347,7 @@ public final class Cluster implements AutoCloseable {
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers that may take a call to the method with this tag, including unreachable ones. */
+    /** Returns the providers that may take a call to the method with the given tag, including unreachable ones. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();

@@ -14,7 +14,7 @@ public interface Registry extends AutoCloseable {
     /** Opens registries of one or more kinds. */
     interface Factory {
 
-        /** Returns whether this factory opens registries whose addresses have this scheme. */
+        /** Returns whether this factory opens registries whose addresses have the given scheme. */
         boolean accepts(String scheme);
 
         /** @throws IllegalArgumentException if a part of the address is invalid or missing */

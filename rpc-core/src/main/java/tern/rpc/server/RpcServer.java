@@ -411,7 +411,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers that send this token, in addition to the tokens added earlier. Calls to the health
+         * Accepts callers that send the given token, in addition to the tokens added earlier. Calls to the health
          * service need no token. If no token is added, every caller is accepted.
          */
         public Builder token(Token accepted) {

@@ -167,7 +167,7 @@ final class TaskWatch {
     void addVirtual(ThreadLook thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // the number of names is limited only in executors, and only samples in it are ever used
+        // Names are added only if "executors" contains them, because its number of names is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

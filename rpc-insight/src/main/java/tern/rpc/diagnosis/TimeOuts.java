@@ -81,7 +81,9 @@ final class TimeOuts {
         }
     }
 
-    /** Returns whether at least half of the late or failed calls with this operation failed because of its timeout. */
+    /**
+     * Returns whether at least half of the late or failed calls with the given operation failed because of its timeout.
+     */
     boolean failCalls(Part operation) {
         return failed(operation, call -> true).areMost();
     }
@@ -96,7 +98,10 @@ final class TimeOuts {
                         + " recorded calls failed because of a timeout of it" + (limit.isEmpty() ? "" : ": " + limit));
     }
 
-    /** Returns a line about the deadlines of callers, if they ended at least half of the late or failed calls. */
+    /**
+     * Returns a line about the deadlines of callers, if these deadlines ended at least half of the late or failed
+     * calls.
+     */
     private List<String> byCallers(Part part) {
         Failed failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
         boolean areMost = 2 * failed.calls() >= Math.max(1, excess.accounts.size());
@@ -133,8 +138,8 @@ final class TimeOuts {
     }
 
     /**
-     * Returns whether the time of this call does not show why it failed. A call that repeated the operation after
-     * timeouts takes longer, although no single attempt took longer than usual.
+     * Returns whether the time of the given call does not show why the call failed. A call that repeated the operation
+     * after timeouts takes longer, although no single attempt took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
         if (call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()))) {
@@ -147,7 +152,7 @@ final class TimeOuts {
                 && attempts.eachNanos() <= AS_USUAL * usualEach(phase, part.name());
     }
 
-    /** Returns how long calls to this method usually take; 0 if unknown. */
+    /** Returns how long calls to the given method usually take; 0 if unknown. */
     private double usualNanos(String method) {
         return usualNanos.computeIfAbsent(method, name -> {
             Times usual = excess.usualOf(name);
@@ -297,7 +302,7 @@ final class TimeOuts {
      * that the timeout does not end are slower, or the timeout ends more operations than the usual times let expect.
      *
      * @param usually the usual time of one operation
-     * @param usualCount how many of these operations a call usually runs
+     * @param usualCount how many operations with the same name a call usually runs
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {

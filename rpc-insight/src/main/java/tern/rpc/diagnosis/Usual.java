@@ -167,7 +167,7 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether this method never met the target in the calls from which usual times were learned. */
+    /** Returns whether the given method never met the target in the calls from which usual times were learned. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || (known.good == 0 && !known.hasMet);
@@ -232,8 +232,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual durations of the activities and waits of a call to this method; null if unknown. The call's own
-     * time is one of these durations.
+     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The
+     * call's own time is one of these durations.
      */
     @Nullable
     Times of(String method) {
@@ -243,7 +243,7 @@ final class Usual {
     }
 
     /**
-     * Returns the durations of the activities and waits in the slowest tenth of this method's usual calls; null if
+     * Returns the durations of the activities and waits in the slowest tenth of the given method's usual calls; null if
      * unknown. The calls' own time is one of these durations.
      */
     @Nullable

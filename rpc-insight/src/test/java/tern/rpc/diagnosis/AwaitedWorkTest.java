@@ -40,7 +40,7 @@ class AwaitedWorkTest {
         return new StackTraceElement(type, method, null, 7);
     }
 
-    /** Adds samples of threads with this name. Eight of ten find a thread in an HTTP exchange. */
+    /** Adds samples of threads with the given name. Eight of ten samples find a thread in an HTTP exchange. */
     private void lookAtThreads(String name) {
         for (int i = 0; i < 10; i++) {
             StackTraceElement[] sends = {
@@ -67,9 +67,9 @@ class AwaitedWorkTest {
     }
 
     /**
-     * Adds a sample of a call that waits for a result, and what other threads do at this moment.
+     * Adds a sample of a call that waits for a result, and what other threads do at the same moment.
      *
-     * @param workingOfTen one of the other threads works in this number of ten samples
+     * @param workingOfTen in how many of ten samples one of the other threads works
      */
     private void waits(Sampler.Samples samples, int workingOfTen) {
         long now = time.incrementAndGet();

@@ -49,7 +49,7 @@ class HeldRowsTest {
         }
     }
 
-    /** Starts a transaction of a job, which runs these statements and then waits for a peer. */
+    /** Starts a transaction of a job, which runs the given statements and then waits for a peer. */
     private Holder job(String... statements) throws Exception {
         CompletableFuture<Holder> taken = new CompletableFuture<>();
         Thread thread = new Thread(

@@ -122,7 +122,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         }
     }
 
-    /** Returns whether Tern resolves references in this context. */
+    /** Returns whether Tern resolves references in the application context. */
     private boolean isActive() {
         return !(beans instanceof DefaultListableBeanFactory factory)
                 || factory.getAutowireCandidateResolver() instanceof RpcReferenceResolver;

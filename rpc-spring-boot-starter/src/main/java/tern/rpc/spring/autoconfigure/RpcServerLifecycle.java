@@ -131,7 +131,9 @@ public final class RpcServerLifecycle
                 failure);
     }
 
-    /** Returns the property that assigns this port to another server of this application, or null if there is none. */
+    /**
+     * Returns the property that assigns the given port to another server of this application, or null if there is none.
+     */
     private @Nullable String otherServer(int port) {
         Environment environment = context.getEnvironment();
         return Stream.of("server.port", "management.server.port", "local.server.port")
