@@ -259,7 +259,7 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /** Implemented by the invocation handlers of Tern's proxies. */
+    /** Creates proxies with other options. The invocation handlers of Tern's proxies implement it. */
     public interface Target {
         /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);

@@ -13,15 +13,15 @@ import java.util.concurrent.Flow;
 public enum JavaShape {
     /** The message itself, without a future or a stream around it. */
     VALUE,
-    /** {@link CompletionStage} or {@link CompletableFuture}. */
+    /** A {@link CompletionStage} or {@link CompletableFuture} of the message. */
     STAGE,
-    /** Reactor's {@code Mono}. */
+    /** Reactor's {@code Mono} of the message. */
     MONO,
-    /** {@link Flow.Publisher}. */
+    /** A {@link Flow.Publisher} of messages. */
     PUBLISHER,
-    /** Reactor's {@code Flux}. */
+    /** Reactor's {@code Flux} of messages. */
     FLUX,
-    /** {@link StreamObserver}. */
+    /** A {@link StreamObserver} of messages. */
     OBSERVER;
 
     private static final String REACTOR = "reactor.core.publisher.";

@@ -14,7 +14,7 @@ final class OtherThreads {
     /** The maximum number of running parts of the call that are listed. Further parts are not listed. */
     private static final int MAX_PARTS = 64;
 
-    /** The maximum number of running asynchronous operations in the list. */
+    /** The maximum number of running asynchronous operations that are listed. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;

@@ -8,7 +8,7 @@ public enum Payload {
     JAVA,
     /** Each message is a protobuf message. */
     PROTOBUF,
-    /** Bytes that the service encodes and decodes itself. */
+    /** The messages are bytes that the service encodes and decodes itself. */
     RAW;
 
     private static final String MESSAGE = "com.google.protobuf.MessageLite";

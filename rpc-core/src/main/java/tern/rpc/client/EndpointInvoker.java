@@ -404,8 +404,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether another connection can accept the call. Another connection can accept the call if another
-     * provider that may take calls of the given method and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
+     * Returns whether another connection can accept the call: another provider that may take calls of the given method
+     * and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
      * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
      * sufficient, because it may be open before the caller sees the failure.
      */

@@ -116,7 +116,7 @@ public final class Cluster implements AutoCloseable {
         }
         try {
             if (!atMost.isZero() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
-                refresh(); // The source may have an old list that can be used in the meantime.
+                refresh(); // The source may have an old list to use until the first list arrives.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -50,7 +50,7 @@ final class PowerOfTwoChoices implements Balancer {
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
         RandomGenerator random = randoms.get();
-        Target best = null; // The best of the slow and failing providers.
+        Target best = null; // The best of the slow and failing providers found so far.
         for (int i = 0; i < PAIRS; i++) {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());

@@ -29,10 +29,10 @@ final class ProbePauses {
      */
     private static final int SLOW_TIMES = 4;
 
-    /** The maximum of the mean pause. */
+    /** The maximum mean pause between two probes. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-    /** The minimum pause after a failure. */
+    /** The minimum pause between a failure and the next probe. */
     private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
     /** The pause after a good answer. It is short, because the next good answer may end the probes. */

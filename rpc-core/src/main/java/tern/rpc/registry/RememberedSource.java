@@ -68,7 +68,8 @@ public final class RememberedSource implements EndpointSource {
     private final Executor writer;
     private final SeldomWarning unreadable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
-    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
+    // the newest list that the writer has not written yet; null if there is none
+    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>();
     private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before the start

@@ -33,7 +33,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     /**
      * @param serial runs steps that must not run on event loops
-     * @param around runs each call to the publisher's subscription
+     * @param around runs each call to the publisher's subscription, for example with the context of the RPC call
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;

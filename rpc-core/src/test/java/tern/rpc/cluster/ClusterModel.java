@@ -223,7 +223,7 @@ final class ClusterModel {
     }
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final Queue<Event> timeouts = new ArrayDeque<>(); // in this order, because all calls have the same timeout
+    private final Queue<Event> timeouts = new ArrayDeque<>(); // in order of time, because all timeouts are equal
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;

@@ -74,7 +74,7 @@ class ContractServer implements ContractService {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // returns null, like a faulty method
+    @SuppressWarnings("NullAway") // simulates a faulty method that returns null
     public CompletableFuture<String> later(String text) {
         return switch (text) {
             case "now" -> CompletableFuture.completedFuture("at once");

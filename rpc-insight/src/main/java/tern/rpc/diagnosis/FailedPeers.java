@@ -90,7 +90,9 @@ final class FailedPeers {
                 && (failed.endsWith(" " + peer) || OperationNames.store(failed).equals(peer));
     }
 
-    /** The name of an operation contains its failure only after the operation has ended. */
+    /**
+     * Removes the failure from the name of an operation, because the name of a running operation contains no failure.
+     */
     private static Part withoutStatus(Part wait) {
         return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
     }

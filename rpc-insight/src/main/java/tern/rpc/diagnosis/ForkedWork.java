@@ -22,7 +22,7 @@ final class ForkedWork {
     /** If the pool delays the answers, it is full in at least this share of the samples of exchanges. */
     private static final double MOSTLY = 0.5;
 
-    /** Like {@link #MOSTLY}, if only one exchange is slow, because its peer may be slow. */
+    /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
     private static final double NEARLY_ALWAYS = 0.8;
 
     /** The minimum number of samples of a wait that show whether the pool had a free thread. */

@@ -32,16 +32,17 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap after the last major collection must be at least this value. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** The number of other collections that show a growth. */
+    /** The number of collections other than major ones that show a growth. */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Like {@link #MIN_SHARE_MAJOR}, after other collections. Collectors that run beside the application begin to free
-     * old objects before this share is in use. Below this share, the old objects may be garbage.
+     * The used share of the heap after a collection other than a major one must be at least this value. Collectors that
+     * run beside the application begin to free old objects before this share is in use. Below this share, the old
+     * objects may be garbage.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
-    /** Like {@link #MIN_SHARE_OTHERS}, if no marking shows which old objects are garbage. */
+    /** Replaces {@link #MIN_SHARE_OTHERS} if no marking shows which old objects are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /** After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come first. */

@@ -86,7 +86,7 @@ final class Hints {
      */
     private static final String VIRTUAL = "Thread.startVirtualThread";
 
-    /** The advice for application code that spends processor time in the methods listed here. */
+    /** The advice for application code that spends processor time in the listed methods. */
     private static final List<Hint> COMPUTING = List.of(
             new Hint("Pattern.compile", PATTERN),
             new Hint("Matcher.", REGEX),
@@ -195,7 +195,7 @@ final class Hints {
             new Hint("ReflectiveTypeAdapterFactory.create", MAPPER),
             new Hint("ReflectiveTypeAdapterFactory.getBoundFields", MAPPER));
 
-    /** The advice for application code that waits in the methods listed here. */
+    /** The advice for application code that waits in the listed methods. */
     private static final List<Hint> WAITING = List.of(
             new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("SecureRandom.", RANDOM),

@@ -55,7 +55,7 @@ final class TaskWatch {
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
-    // the names in executors of virtual threads, which are looked at less often than other threads
+    // the names in "executors" that belong to virtual threads, which are sampled less often than other threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -154,7 +154,7 @@ final class TaskWatch {
         return !seldomSeen.contains(name);
     }
 
-    /** Returns the common name of threads: the name of this thread without its number. */
+    /** Returns the common name of threads: the name of the given thread without its number. */
     static String nameOf(ThreadLook thread) {
         return nameOf(thread.name());
     }

@@ -31,7 +31,7 @@ final class TimeOuts {
      */
     private static final double MOST = 0.6;
 
-    /** Like {@link #MOST}, for a timeout that is longer than the slowest tenth usually takes. */
+    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
     /** A call usually runs several operations with the same name if it runs at least this number of them. */

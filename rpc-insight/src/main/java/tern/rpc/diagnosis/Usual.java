@@ -257,7 +257,7 @@ final class Usual {
         Map<String, Figure> known = figures(figure);
         if (!known.containsKey(figure)) {
             if (known == outside && known.size() >= MAX_OUTSIDE) {
-                known.remove(known.keySet().iterator().next()); // the figure that was used longest ago
+                known.remove(known.keySet().iterator().next()); // Removes the figure that was used longest ago.
             } else if (known.size() >= MAX_FIGURES) {
                 return;
             }

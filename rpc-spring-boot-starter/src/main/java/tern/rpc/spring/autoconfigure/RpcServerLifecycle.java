@@ -222,7 +222,7 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // If this method is called again, another context may already listen on this port.
+        openPort = 0; // A second call of this method must not affect another context on this port.
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }
