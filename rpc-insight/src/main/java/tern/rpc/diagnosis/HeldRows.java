@@ -28,22 +28,22 @@ import tern.rpc.pool.PoolSource;
 final class HeldRows {
 
     /**
-     * The minimum number of pairs of successive looks (inspections of all connections) that find the same transaction.
-     * Short transactions also use the table, but only one look finds each of them.
+     * The minimum number of pairs of successive inspections of all connections that find the same transaction. Short
+     * transactions also use the table, but only one inspection finds each of them.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
-     * The minimum number of looks that find one holder in an operation of another server, such as an HTTP exchange. While
-     * such transactions follow each other, each of them may be found by one look only.
+     * The minimum number of inspections that find one holder of a lock in an operation of another server, such as an
+     * HTTP exchange. While such transactions follow each other, only one inspection may find each of them.
      */
     private static final int MIN_OUTSIDE = 4;
 
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * The pairs of successive looks that find the same transaction must be at least 1/{@value} of the looks
-     * (inspections of all connections) that find the statement waiting.
+     * The pairs of successive inspections of all connections that find the same transaction must be at least 1/{@value}
+     * of the inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -103,7 +103,7 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of looks that found one holder only in an operation of another server than the database
+        // the number of inspections that found only one holder in an operation of another server than the database
         int outside;
         int outsideIn; // the number of the last inspection that was counted in "outside"
         boolean isOneOutside; // whether inspection "outsideIn" has found only one holder so far
@@ -347,7 +347,10 @@ final class HeldRows {
                 seen.looks);
     }
 
-    /** Returns the operation that the holders run in at least half of the looks; null if there is none. */
+    /**
+     * Returns the operation that the holders of the lock run in at least half of the inspections; null if there is
+     * none.
+     */
     private static @Nullable Part operation(Seen seen) {
         Kind kind = most(seen.work);
         String name = most(seen.operations);

@@ -73,8 +73,8 @@ final class MissWatch {
     private int secondsWithCalls;
     private boolean open;
     private boolean missed; // whether calls missed the latency target in the last second
-    private double highest; // the highest share of bad calls in RECENT_SECONDS of the current miss
-    private int declining; // for how many consecutive seconds the miss has been declining
+    private double highest; // the highest share of bad calls in RECENT_SECONDS since calls began to miss the target
+    private int declining; // for how many consecutive seconds the share of bad calls has been low again
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.

@@ -22,7 +22,7 @@ final class Moments {
      * One moment.
      *
      * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
-     * @param work what the threads did that serve no call; null if they were not looked at
+     * @param work what the threads did that serve no call; null if these threads were not sampled
      */
     private record Moment(
             boolean isCommonPoolFull, @Nullable Work work) {}
@@ -31,7 +31,7 @@ final class Moments {
      * What the threads that serve no call did at one moment.
      *
      * @param busy the common names of the threads of which at least one worked
-     * @param incomplete the common names of the threads of which some were not looked at
+     * @param incomplete the common names of the threads of which some were not sampled
      */
     record Work(Set<String> busy, Set<String> incomplete) {
 
@@ -48,7 +48,7 @@ final class Moments {
         }
     }
 
-    /** Adds a moment at which the other threads have not been looked at yet. */
+    /** Adds a moment at which the other threads have not been sampled yet. */
     void add(long time, boolean isCommonPoolFull) {
         if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
             times.addLast(time);

@@ -112,7 +112,7 @@ final class TaskWatch {
     }
 
     /**
-     * Chooses the threads to look at. If there are too many, half of the chosen threads have names of threads that were
+     * Chooses the threads to sample. If there are too many, half of the chosen threads have names of threads that were
      * found working before. The rest are chosen at random.
      *
      * @param others the common name of each thread, by its id

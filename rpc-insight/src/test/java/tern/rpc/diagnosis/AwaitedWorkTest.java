@@ -230,7 +230,7 @@ class AwaitedWorkTest {
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
-        // threads with a known name are looked at even if other tests have left many threads
+        // threads with a known name are sampled even if other tests have left many threads
         StackTraceElement[] works = {frame("depot.Parcels", "send")};
         tasks.add(new ThreadLook("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));
         CompletableFuture<String> end = new CompletableFuture<>();
