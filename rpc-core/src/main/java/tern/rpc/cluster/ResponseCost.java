@@ -167,7 +167,7 @@ final class ResponseCost {
         }
     }
 
-    /** Records that an answer took so long that it counts as a failure. {@link #failed} must be called, too. */
+    /** Records that an answer took so long that it counts as a failure. The caller must also call {@link #failed}. */
     void late(long tookNanos) {
         slowNanos = tookNanos;
     }

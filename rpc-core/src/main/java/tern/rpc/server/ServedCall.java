@@ -321,8 +321,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Answers with a failure. The transport replaces a failure that it cannot encode. If the transport throws, the
-     * remaining steps still run.
+     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception of the transport
+     * does not stop the remaining steps of the call.
      */
     private void failAnyhow(RpcException failure) {
         try {

@@ -168,8 +168,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss itself ends only some seconds after
-     * calls meet the target again.
+     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only some
+     * seconds after calls meet the target again.
      */
     boolean isMissed() {
         return missed;

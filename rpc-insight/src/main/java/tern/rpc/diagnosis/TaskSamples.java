@@ -54,7 +54,7 @@ final class TaskSamples {
         this.isExecutor = isExecutor;
     }
 
-    /** Adds a sample of a thread. If the thread is busy, {@link #add} must be called, too. */
+    /** Adds a sample of a thread. If the thread is busy, the caller must also call {@link #add}. */
     void look(ThreadLook thread, boolean isBusy) {
         looks++;
         busy += isBusy ? 1 : 0;
