@@ -37,7 +37,7 @@ final class PhaseClock {
      * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. The
      * phase and its start are in one field, so that a reader gets a consistent pair.
      */
-    @SuppressWarnings("unused") // accessed through CURRENT
+    @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;
 
     PhaseClock(NanoClock clock, long begun, Phase first) {

@@ -42,8 +42,8 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Stores the attempt that is about to be sent, so that a cancellation fails it. Fails the attempt immediately if
-     * the call is already cancelled.
+     * Stores the attempt that is about to be sent, so that a cancellation can fail the attempt. Fails the attempt
+     * immediately if the call is already cancelled.
      */
     void attempts(Endpoint provider, PendingCall next) {
         endpoint = provider;

@@ -29,7 +29,7 @@ final class LateFilters {
     private final BooleanSupplier over;
     private final Consumer<RpcException> end;
     private final AtomicBoolean watching = new AtomicBoolean();
-    private volatile ProviderWait.@Nullable Later planned; // the last planned look, which may have run
+    private volatile ProviderWait.@Nullable Later planned; // the last scheduled check, which may have run
 
     /**
      * @param began the start of the call, for error messages

@@ -99,7 +99,7 @@ public record MethodSettings(
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
-    /** Replaces null values with the values of more general settings. */
+    /** Returns a copy in which the values of more general settings replace null values. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

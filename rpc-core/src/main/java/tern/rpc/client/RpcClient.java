@@ -118,7 +118,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
+                Integer.MAX_VALUE, // Callbacks need no queue limit, because each connection limits its calls.
                 builder.keepAlive,
                 builder.threadFactory);
         this.lookups = Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
@@ -470,7 +470,10 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets where the client records its calls. By default, they are recorded without a meter registry. */
+        /**
+         * Sets the meters that record the client's calls. By default, the meters are not registered with a meter
+         * registry.
+         */
         public Builder meters(RpcMeters meters) {
             this.meters = meters;
             return this;

@@ -377,7 +377,8 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        long times = opened == null ? 0 : opened.timesAvailable(); // read first, so that no change is missed
+        // The count is read before isUsable() is called, so that no reconnect is missed.
+        long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
         if (usable && (!usableBefore || times != timesAvailable)) {
             long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;
@@ -443,7 +444,10 @@ public final class Node {
         return probes;
     }
 
-    /** Returns the pauses between the node's trials, which are calls of the application. */
+    /**
+     * Returns the pauses between the node's trials (calls of the application that are sent to a slow or failing
+     * provider).
+     */
     TrialPauses trials() {
         return trials;
     }

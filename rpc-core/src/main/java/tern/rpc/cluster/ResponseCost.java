@@ -127,7 +127,7 @@ final class ResponseCost {
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = Math.min(multiple, GOOD); // at most GOOD even if the last answer was slow
+            mean = Math.min(multiple, GOOD); // A slow last answer counts as GOOD, because the provider has recovered.
             costNanos = now;
             failing = false;
             slowNanos = 0;
@@ -167,7 +167,7 @@ final class ResponseCost {
         }
     }
 
-    /** Records that an answer took so long that it counts as a failure. {@link #failed} must be called, too. */
+    /** Records that an answer took so long that it counts as a failure. The caller must also call {@link #failed}. */
     void late(long tookNanos) {
         slowNanos = tookNanos;
     }

@@ -89,7 +89,7 @@ final class SharedSources {
             if (first) {
                 source.start(shared::heard);
             }
-        } catch (RuntimeException | Error e) { // For example, a connection could not be opened.
+        } catch (RuntimeException | Error e) { // For example, a connection cannot be opened.
             shared.remove(service, listener);
             release(shared);
             throw e;

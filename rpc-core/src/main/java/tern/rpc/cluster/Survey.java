@@ -119,7 +119,10 @@ final class Survey {
         return count == 0 ? 1 : values[count / 2];
     }
 
-    /** Measures each group. Ignores ejections in a group in which more than half of the providers are ejected. */
+    /**
+     * Measures each group of providers. Ignores ejections in a group in which more than half of the providers are
+     * ejected.
+     */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
         routes.forEachGroup(group -> {
@@ -145,7 +148,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // Too many attempts have started, so the next survey continues with this provider.
+                    return; // Enough connection attempts have started. The next survey continues with this provider.
                 }
                 node.attempted(now);
                 target.connection().connectSoon();

@@ -33,16 +33,13 @@ final class TrialPauses {
      */
     private static final int SLOW_TIMES = 30;
 
-    /** The mean of the random pause after a failure. */
+    /** The mean of the random pause between a failure and the next trial. */
     private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** The maximum of the mean pauses. */
+    /** The maximum mean pause between two trials. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /**
-     * The pause after a good answer. The pause after a good answer is short, because the next good answer may end the
-     * trials.
-     */
+    /** The pause after a good answer. It is short, because the next good answer may end the trials. */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**

@@ -286,8 +286,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns the number of waiting tasks. This method takes time proportional to the number, so it should be used only
-     * for gauges.
+     * Returns the number of waiting tasks. Counting takes time proportional to this number, so this method should be
+     * used only for gauges.
      */
     public int queued() {
         return queue.size();

@@ -193,8 +193,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether another tenant has recently sent calls. Returns false if {@code other} is the asking tenant
-     * itself, or a closed connection of the asking tenant's address.
+     * Returns whether a tenant other than the given tenant has recently sent calls. A closed connection of the given
+     * tenant's address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

@@ -130,10 +130,10 @@ public final class GradientLimit implements Limit {
     private final int most;
     private final BusyPoint busy;
     private double limit;
-    private double usualNanos; // 0 if unknown
+    private double usualNanos; // The usual time of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down showed that calls wait for each other.
-    private int independent; // How many limits in a row showed that calls do not wait for each other.
+    private int independent; // The consecutive steps down that showed that calls do not wait for each other.
     private int held; // The number of windows for which the limit has been held constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.
     private double heldNanos;

@@ -237,7 +237,7 @@ public final class Limiter {
         return full ? Refusal.LIMIT : null;
     }
 
-    /** Records that an admitted call has left. */
+    /** Records that an admitted call has left the limiter. */
     public void leave(@Nullable Share share, long entered, long now) {
         free(share);
         if (entered - begun < 0) {
@@ -283,7 +283,7 @@ public final class Limiter {
         }
     }
 
-    /** Records that an admitted call has left without being served. Its duration is not measured. */
+    /** Records that an admitted call has left the limiter without being served. Its duration is not measured. */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {

@@ -172,7 +172,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The counts and times of the last full seconds, at most 60.
+     * The number and the response times of the calls in the last full seconds, at most 60.
      *
      * @param seconds the number of full seconds
      * @param p50Millis the median; like the other percentiles, 0 if there were no calls

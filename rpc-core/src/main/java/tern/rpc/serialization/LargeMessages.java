@@ -101,8 +101,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // MEDIUM refused the request without a wait, so the request may wait at OBJECTS for the full
-                    // PATIENCE_MILLIS.
+                    // MEDIUM refused the permits without a wait, so the request may wait for permits of OBJECTS for the
+                    // full time.
                 }
             }
         }

@@ -180,7 +180,7 @@ public final class OutputBuffer {
         if (needed > limit || needed < 0) {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
-        int most = Math.min(limit, Integer.MAX_VALUE - 8); // A message never needs a larger array.
+        int most = Math.min(limit, Integer.MAX_VALUE - 8); // The limit also bounds the size of the array.
         int larger = (int) Math.max(needed, Math.min(array.length * 2L, most));
         LargeWork work = inTurns;
         if (larger > LargeWork.LARGE_BYTES && work != null) {

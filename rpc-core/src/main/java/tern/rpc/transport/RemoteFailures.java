@@ -209,8 +209,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the index of the first frame after the service's proxy, or the number of frames if this thread's stack
-     * contains no proxy, as for asynchronous calls.
+     * Returns the index of the first frame after the service's proxy, or the number of frames if the current thread's
+     * stack contains no proxy, as for asynchronous calls.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

@@ -30,7 +30,7 @@ final class CallRecords implements CallObserver {
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
     static final int ONE_IN = 16;
-    private static final int MAX_CALLERS = 16; // per method
+    private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
     /** If an address has sent no sampled call for this time, a new address may take its place. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;

@@ -77,7 +77,10 @@ final class CallerDeadlines {
         return failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED;
     }
 
-    /** The server's messages begin with the service and the method, as in {@code OrderService/place}. */
+    /**
+     * Returns whether the failure is a server's message about the given method. The message begins with the service and
+     * the method, as in {@code OrderService/place}, followed by the given text.
+     */
     private static boolean isAbout(String method, Throwable failure, String text) {
         String message = message(failure);
         return message.startsWith(text, method.length())

@@ -100,7 +100,10 @@ final class CauseText {
                 acquitted(part));
     }
 
-    /** Returns false for a pool whose connections are lost, held by others or opened slowly: this explains the wait. */
+    /**
+     * Returns whether the timeout may be too short. Returns false for a pool whose connections are lost, held by others
+     * or opened slowly, because that explains the wait.
+     */
     private boolean mayHaveTooShortTimeout(Part part) {
         PoolVerdict verdict = part.kind() == Part.Kind.POOL ? PoolVerdict.find(pools, part) : null;
         return verdict == null

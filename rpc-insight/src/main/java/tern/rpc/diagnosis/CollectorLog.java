@@ -63,7 +63,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private boolean calibrated; // This object's lock guards this field and all fields below.
     private final Deque<Collection> pauses = new ArrayDeque<>();
-    private final Deque<Collection> cycles = new ArrayDeque<>(); // ZGC and Shenandoah cycles; threads run during them
+    private final Deque<Collection> cycles = new ArrayDeque<>(); // the concurrent cycles of ZGC and Shenandoah
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
@@ -82,10 +82,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /**
-     * Returns whether the collector's MXBean reports pauses. For the concurrent collectors, only G1's bean reports
-     * them.
-     */
+    /** Returns whether the collector's MXBean reports pauses. Of the concurrent collectors, only G1 has such a bean. */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
@@ -240,7 +237,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        // The pauses during a stalled cycle are short, so the code below compares the duration of the cycle.
+        // The pauses during a stalled cycle are short, so the duration of the whole cycle is compared.
         paused.remove(STALL);
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);

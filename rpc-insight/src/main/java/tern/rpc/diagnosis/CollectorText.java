@@ -64,7 +64,7 @@ final class CollectorText {
         this.excess = excess;
     }
 
-    /** Returns whether a tool outside of the application has requested the collections with this cause. */
+    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
     static boolean isAskedForFromOutside(@Nullable String cause) {
         return cause != null && TOOLS.contains(cause);
     }

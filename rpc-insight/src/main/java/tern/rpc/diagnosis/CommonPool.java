@@ -27,7 +27,7 @@ final class CommonPool {
         return isFull(ForkJoinPool.commonPool());
     }
 
-    /** Returns whether all threads of this pool are busy now, and further tasks wait for them. */
+    /** Returns whether all threads of the given pool are busy now, and further tasks wait for them. */
     static boolean isFull(ForkJoinPool pool) {
         return (pool.hasQueuedSubmissions() || pool.getQueuedTaskCount() > 0)
                 && pool.getActiveThreadCount() >= Math.max(1, pool.getParallelism());

@@ -47,8 +47,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * The flight recorder records only misses that last at least this long. Starting the recorder slows down the
-     * process, and the delay keeps this effect out of the first diagnoses.
+     * The flight recorder starts when calls have missed the latency target for this time. Starting the recorder slows
+     * down the process, and the delay keeps this effect out of the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -92,11 +92,11 @@ public final class Diagnostician {
     private final Sampler sampler;
     private final HeldRows heldRows = new HeldRows(); // Only the watching thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
-    private boolean mayBegin; // whether a miss may have begun in the last second; used only by the watching thread
+    private boolean mayBegin; // whether calls may have begun to miss the target; used only by the watching thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the watching thread
     // one element per second; used only by the watching thread
     private final Deque<Second> seconds = new ArrayDeque<>();
-    private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
+    private @Nullable Instant since; // when calls began to miss the target; used only by the watching thread
     private long sinceNanos; // Only the watching thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());

@@ -65,7 +65,8 @@ final class FailedPeers {
 
     /**
      * Attributes exchanges to the failure of their peer if the failure costs more time. A peer that does not accept
-     * connections in time also delays the exchanges that succeed. Otherwise the same peer would be two causes.
+     * connections in time also delays the exchanges that succeed. Without this step, the same peer would be reported as
+     * two causes.
      */
     private void mergeExchanges() {
         for (Part failure : leaves.only(
@@ -89,7 +90,9 @@ final class FailedPeers {
                 && (failed.endsWith(" " + peer) || OperationNames.store(failed).equals(peer));
     }
 
-    /** The name of an operation contains its failure only after the operation has ended. */
+    /**
+     * Removes the failure from the name of an operation, because the name of a running operation contains no failure.
+     */
     private static Part withoutStatus(Part wait) {
         return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
     }

@@ -81,7 +81,7 @@ final class FailurePart {
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
 
-    /** The text before the place in the name of a failure. */
+    /** The text before the line of code in the name of a failure. */
     private static final String IN = " in ";
 
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
@@ -282,7 +282,7 @@ final class FailurePart {
     static @Nullable String givenUpIn(EndedCall call) {
         Throwable failure = call.failure();
         List<Throwable> chain = failure == null ? List.of() : chain(failure);
-        // a client's exception may have such a cause, but the client sets the limit
+        // A client's exception may be caused by a TimeoutException, too, but the client then sets the time limit.
         boolean isOfCode =
                 chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
         return isOfCode ? placeOf(call) : null;

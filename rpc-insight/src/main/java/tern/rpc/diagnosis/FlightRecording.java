@@ -55,7 +55,7 @@ final class FlightRecording {
     /**
      * Starts a recording unless one is running.
      *
-     * @param miss the beginning of the current miss; null if there is none
+     * @param miss when calls began to miss the latency target; null if they meet it
      * @return whether this call started a recording
      */
     boolean start(Instant now, @Nullable Instant miss) {

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Cause.Where;
 
 /**
  * Describes HTTP exchanges that take long because calls open connections, or because they wait for a connection of a
- * client that Tern does not measure. The samples of the calls' threads show this.
+ * client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
  */
 final class HttpConnections {
 

@@ -79,7 +79,7 @@ final class JdkLocks {
     static String name(ThreadLook thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
         if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
-            // The JVM reports the owner of the write lock only; a reader waits for it, too.
+            // The JVM reports only the owner of the write lock, for which readers wait, too.
             return WRITE_LOCK;
         }
         return taker == null ? lock : "lock of " + StackReader.simple(taker);

@@ -17,8 +17,8 @@ final class LoopRules {
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Like {@link #OCCUPIED}, for waits for a known peer. The value is higher, because the peer may be slow itself, and
-     * many event loops usually compute for half of their time.
+     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer may be slow itself,
+     * and many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 

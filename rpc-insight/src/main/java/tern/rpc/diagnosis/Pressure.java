@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.evidence.MachineSecond;
 
 /**
- * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a cause.
- * The stacks of the threads do not show them: a thread that waits for a page of memory seems to run.
+ * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a
+ * cause. The stacks of the threads do not show these waits: a thread that waits for a page of memory seems to run.
  */
 final class Pressure {
 

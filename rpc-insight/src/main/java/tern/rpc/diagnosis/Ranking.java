@@ -184,7 +184,9 @@ final class Ranking {
         return parts;
     }
 
-    /** Returns the share of late or failed calls that would meet the target without this cause and its symptoms. */
+    /**
+     * Returns the share of late or failed calls that would meet the target without the given cause and its symptoms.
+     */
     private double saves(Part cause) {
         return excess.saves(measured -> leaves.share(measured, cause));
     }

@@ -81,12 +81,12 @@ final class RedisText {
         this.store = store;
     }
 
-    /** Returns whether the command with this name blocks the Redis server for a long time. */
+    /** Returns whether the command with the given name blocks the Redis server for a long time. */
     static boolean stopsServer(String command) {
         return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
-    /** Returns whether the command with this name may wait until data arrives. */
+    /** Returns whether the command with the given name may wait until data arrives. */
     static boolean isBlocking(String command) {
         return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }

@@ -51,9 +51,9 @@ final class Sampler {
         long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
-        int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
-        int resultLooks; // the number of samples in which this thread waited for another thread
-        int unattendedLooks; // the number of these samples in which all measured tasks of the call had ended
+        int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
+        int resultLooks; // the number of samples in which the call's thread waited for another thread
+        int unattendedLooks; // the samples counted in resultLooks in which all measured tasks of the call had ended
 
         @Nullable
         StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier

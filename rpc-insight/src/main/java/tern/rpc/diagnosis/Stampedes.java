@@ -37,7 +37,10 @@ final class Stampedes {
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
-    /** The minimum number of recorded calls that met the target. Fewer do not show whether such calls run the operation. */
+    /**
+     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
+     * operation.
+     */
     private static final int MIN_GOOD = 8;
 
     /** A usual operation of at least this duration is recorded by name in calls that met the target. */
@@ -86,7 +89,7 @@ final class Stampedes {
             return call.endedNanos() - fromNanos > 0 && call.startedNanos() - toNanos < 0;
         }
 
-        /** Returns whether this call to one of the burst's methods arrived during the burst. */
+        /** Returns whether the given call to one of the burst's methods arrived during the burst. */
         boolean meets(EndedCall call) {
             return methods.contains(call.method())
                     && call.startedNanos() - fromNanos >= 0
@@ -171,7 +174,7 @@ final class Stampedes {
         return all > 0 && during >= HALF * all;
     }
 
-    /** Describes the stampede of this operation; null if there is none. */
+    /** Describes the stampede of the given operation; null if there is none. */
     @Nullable
     Told told(Part part) {
         Found found = find(part);
@@ -247,8 +250,8 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods with late or failed calls are
-     * considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran the given operation. Only methods with late or failed
+     * calls are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = excess.badByMethod().keySet();
@@ -262,7 +265,7 @@ final class Stampedes {
         return good.size() >= MIN_GOOD && run <= SELDOM * good.size();
     }
 
-    /** Returns whether the call ran operations of this kind that were too short to be recorded by name. */
+    /** Returns whether the call ran operations of the given kind that were too short to be recorded by name. */
     private static boolean hasUnnamed(EndedCall call, Phase phase) {
         int named = call.ledger().named().stream()
                 .filter(entry -> entry.kind() == phase)
@@ -293,7 +296,9 @@ final class Stampedes {
                 .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name));
     }
 
-    /** Returns the late or failed calls of the last minutes that ran this operation, in the order of their starts. */
+    /**
+     * Returns the late or failed calls of the last minutes that ran the given operation, in the order of their starts.
+     */
     private List<EndedCall> runs(Phase phase, String name) {
         Map<CallLedger, EndedCall> calls = new IdentityHashMap<>();
         evidence.earlier().forEach(call -> calls.put(call.ledger(), call));

@@ -118,8 +118,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the calls may wait for tasks of this executor. The code must wait for a task or a future, and no
-     * other executor may run code of the waiting class.
+     * Returns whether the calls may wait for tasks of the given executor. The code must wait for a task or a future,
+     * and no other executor may run code of the waiting class.
      */
     private boolean mayAwait(Part wait, String executor) {
         String called = excess.samples.calledIn(wait);

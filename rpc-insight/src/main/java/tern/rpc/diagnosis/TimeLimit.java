@@ -30,9 +30,9 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
         }
     }
 
-    /** Returns whether this limit may have ended an operation of this kind that took the given time. */
+    /** Returns whether this limit may have ended an operation of the given kind that took the given time. */
     boolean mayEnd(Phase ended, double nanos) {
-        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos fails for more than 292 years
+        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() fails above 292 years.
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 

@@ -167,7 +167,7 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether this method never met the target in the calls from which usual times were learned. */
+    /** Returns whether the given method never met the target in the calls from which usual times were learned. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || (known.good == 0 && !known.hasMet);
@@ -180,8 +180,8 @@ final class Usual {
     }
 
     /**
-     * Returns whether this late call took about as long as usual for its method. Returns false for a method whose calls
-     * usually meet the target.
+     * Returns whether the given late call took about as long as usual for its method. Returns false for a method whose
+     * calls usually meet the target.
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
@@ -232,8 +232,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual durations of the activities and waits of a call to this method; null if unknown. The call's own
-     * time is one of these durations.
+     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The
+     * call's own time is one of these durations.
      */
     @Nullable
     Times of(String method) {
@@ -243,7 +243,7 @@ final class Usual {
     }
 
     /**
-     * Returns the durations of the activities and waits in the slowest tenth of this method's usual calls; null if
+     * Returns the durations of the activities and waits in the slowest tenth of the given method's usual calls; null if
      * unknown. The calls' own time is one of these durations.
      */
     @Nullable
@@ -257,7 +257,7 @@ final class Usual {
         Map<String, Figure> known = figures(figure);
         if (!known.containsKey(figure)) {
             if (known == outside && known.size() >= MAX_OUTSIDE) {
-                known.remove(known.keySet().iterator().next()); // the figure that was used longest ago
+                known.remove(known.keySet().iterator().next()); // Removes the figure that was used longest ago.
             } else if (known.size() >= MAX_FIGURES) {
                 return;
             }
@@ -269,15 +269,15 @@ final class Usual {
         return figure.startsWith(Learner.OUTSIDE) ? outside : figures;
     }
 
-    /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
+    /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */
     double figure(String figure) {
         Figure known = figures(figure).get(figure);
         return known == null ? -1 : known.value;
     }
 
     /**
-     * Returns the usual value of the measured quantity with this name. Returns -1 if the quantity is unknown, or was
-     * measured in fewer than {@link #MIN_SECONDS} seconds.
+     * Returns the usual value of the measured quantity with the given name. Returns -1 if the quantity is unknown, or
+     * was measured in fewer than {@link #MIN_SECONDS} seconds.
      */
     double reliableFigure(String figure) {
         Figure known = figures(figure).get(figure);

@@ -84,7 +84,7 @@ public final class MachineReader {
         return online == 0 ? (int) Figures.MISSING : online;
     }
 
-    /** The kernel counts the bytes of the whole machine in KiB. */
+    /** Reads the disk counters. The kernel counts the bytes of the whole machine in KiB. */
     private static Disk disk(String io, String paging) {
         return new Disk(
                 Figures.named(io, "read_bytes"),

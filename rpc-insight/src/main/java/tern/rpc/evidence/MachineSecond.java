@@ -82,8 +82,9 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The throttled time divided by the elapsed time. If several groups have a quota, this is the largest of their
-     * values. It is 0 if there is no quota. The throttled time is a sum over run queues, so the result may exceed 1.
+     * The throttled time divided by the elapsed time. If several groups have a quota, the result is the largest of
+     * their values. The result is 0 if there is no quota. The throttled time is a sum over run queues, so the result
+     * may exceed 1.
      */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;

@@ -36,8 +36,8 @@ public final class RunQueue {
     }
 
     /**
-     * Returns the change since the previous call to this method for this thread. The first call returns
-     * {@link RunTime#UNKNOWN}.
+     * Returns the change since the previous call to this method for the same thread. The first call returns {@link
+     * RunTime#UNKNOWN}.
      */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);

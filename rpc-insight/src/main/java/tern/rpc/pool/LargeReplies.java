@@ -9,9 +9,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or
- * {@code HGETALL fleet [over 10000 elements]}. A large reply delays all other commands on the same connection, and
- * reading it fills the heap, so the diagnosis must be able to tell it from a slow server.
+ * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet [over
+ * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap, so
+ * the diagnosis must distinguish it from a slow server.
  */
 public final class LargeReplies {
 

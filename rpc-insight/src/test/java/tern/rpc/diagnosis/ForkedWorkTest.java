@@ -117,7 +117,7 @@ class ForkedWorkTest {
     }
 
     /**
-     * Returns the first cause if late calls wait for HTTP exchanges in this method of a client.
+     * Returns the first cause if late calls wait for HTTP exchanges in the given method of a client.
      *
      * @param isFull whether the common pool is full during the exchanges
      */
@@ -165,7 +165,7 @@ class ForkedWorkTest {
     /**
      * Returns the first cause if calls wait for tasks of the common pool.
      *
-     * @param fullOfTen the pool is full at this number of ten looks
+     * @param fullOfTen in how many of ten samples the pool is full
      */
     private static String titleOfTasks(int fullOfTen) {
         TaskWatch tasks = blockedTasks();

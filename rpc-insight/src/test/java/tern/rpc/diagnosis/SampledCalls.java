@@ -77,7 +77,7 @@ final class SampledCalls {
     }
 
     /**
-     * Simulates collector cycles that are caused by allocation stalls and take this time during each call.
+     * Simulates collector cycles that are caused by allocation stalls and take the given time during each call.
      *
      * @param cause the main cause of collections
      */
@@ -157,7 +157,7 @@ final class SampledCalls {
                 method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), failure);
     }
 
-    /** Adds calls that meet the target with an operation of this kind. */
+    /** Adds calls that meet the target with an operation of the given kind. */
     SampledCalls quick(String method, Phase phase, String name, double millis) {
         for (int i = 0; i < CALLS; i++) {
             good.add(call(method, 0, phase, name, 1, millis));
@@ -182,7 +182,7 @@ final class SampledCalls {
         return usually(method, phase, name, 1, millis);
     }
 
-    /** Sets the usual number of operations of this kind in a call, and their usual time. */
+    /** Sets the usual number of operations of the given kind in a call, and their usual time. */
     SampledCalls usually(String method, Phase phase, String name, int times, double millis) {
         UsualOperations.learn(usual, List.of(call(method, 0, phase, name, times, millis)));
         return this;
@@ -229,7 +229,7 @@ final class SampledCalls {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
-    /** Returns a sample of a thread that serves a call, with the call in this phase. */
+    /** Returns a sample of a thread that serves a call, with the call in the given phase. */
     static Sample sample(Phase phase, ThreadLook thread) {
         return new Sample(
                 0,
@@ -250,7 +250,7 @@ final class SampledCalls {
         return new Ranking(evidence(), time.get()).causes();
     }
 
-    /** Returns the evidence about these calls. */
+    /** Returns the evidence about the added calls. */
     Evidence evidence() {
         return new Evidence(
                 100_000_000L,

@@ -24,7 +24,10 @@ class ShortTimeOutsTest {
 
     private final Shop shop = new Shop();
 
-    /** Serves 60 calls a second. The function returns the time of each call's exchange; a negative time times out. */
+    /**
+     * Serves 60 calls a second. The function returns the time of each call's exchange. An exchange with a negative time
+     * times out.
+     */
     private void seconds(int count, IntFunction<Double> exchange) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {
@@ -92,7 +95,7 @@ class ShortTimeOutsTest {
         assertThat(firstCause().evidence()).anyMatch(line -> line.matches("answers  4\\d ms \\(p50\\) and 4\\d ms .*"));
     }
 
-    /** Serves calls that try the exchange four times. */
+    /** Serves calls that try an exchange four times. */
     private void tryFourTimes(double millis) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {

@@ -56,7 +56,7 @@ class VmOperationsTest {
 
     @Test
     void thisJvmHasALogOfOperations() {
-        Thread.getAllStackTraces(); // stops all threads
+        Thread.getAllStackTraces(); // The JVM stops all threads for this method.
 
         operations.read();
 

@@ -211,7 +211,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns the script for all methods with this name. New steps are appended to the existing ones.
+     * Returns the script for all methods with the given name. New steps are appended to the existing ones.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */

@@ -125,8 +125,8 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. It has the name of our
-     * property, but the value is an address.
+     * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. The variable has the name of
+     * one of Tern's properties, but its value is an address.
      */
     private static void checkServiceLink(ConfigurationPropertyName name, ConfigurationProperty property, String text) {
         if (hasVariables(property.getSource())

@@ -23,7 +23,7 @@ final class WebSecurity {
 
     private WebSecurity() {}
 
-    /** Returns whether the application has a filter chain. Does not create it. */
+    /** Returns whether the application has a filter chain. Does not create the filter chain. */
     static boolean isIn(ConfigurableListableBeanFactory beans) {
         ClassLoader loader = beans.getBeanClassLoader();
         return CHAINS.stream()

@@ -47,7 +47,10 @@ final class RedisWatch implements BeanPostProcessor {
         return proxy.getProxy(factory.getClass().getClassLoader());
     }
 
-    /** Returns the address of the only server of this client; null if it has several or if the address is unknown. */
+    /**
+     * Returns the address of the only server of the given client; null if the client has several servers or if the
+     * address is unknown.
+     */
     static @Nullable String server(RedisConnectionFactory factory) {
         if (!(factory instanceof LettuceConnectionFactory lettuce)
                 || lettuce.getClusterConfiguration() != null
