@@ -194,8 +194,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began before "sweeping" was set to false has not scheduled a sweep. This sweep checks its
-            // deadline.
+            // A call that began while "sweeping" was still true has not scheduled a sweep of its own, so a sweep that
+            // checks its deadline is scheduled here.
             sweepLater();
         }
     }

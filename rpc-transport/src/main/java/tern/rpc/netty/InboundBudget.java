@@ -121,7 +121,7 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory may have become free before the account was added
+            wake(); // memory may have become free before the account was added to the waiting accounts
         }
     }
 

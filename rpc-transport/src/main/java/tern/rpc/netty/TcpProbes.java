@@ -48,13 +48,15 @@ final class TcpProbes {
                 Nio.setTimes(config, seconds);
             }
         } catch (ChannelException e) {
-            LOG.debug("{} cannot be probed", channel, e); // its client has probably closed it already
+            // the options of a channel cannot be set if its client has already closed the connection
+            LOG.debug("{} cannot be probed", channel, e);
         } catch (NoClassDefFoundError e) {
             LOG.debug("The module jdk.net is missing, so the default times of the platform apply to probes", e);
         }
     }
 
-    // each class is loaded only if its options are used, because either may be missing
+    // The socket options are set in two nested classes, so that a missing library (jdk.net or Netty's epoll) matters
+    // only if its options are used.
 
     private static final class Nio {
         static void setTimes(ChannelConfig config, int seconds) {

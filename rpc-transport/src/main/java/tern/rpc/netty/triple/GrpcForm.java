@@ -128,7 +128,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
         return only.payload() == Payload.JAVA
-                // a method that belongs to the service is not a built-in method
+                // a built-in method, such as echo, does not belong to the called service
                 && only.service() == route.service()
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }

@@ -156,7 +156,7 @@ final class RequestStreams {
             connection.drain();
         }
         if (!call.pending().markSent()) {
-            drop(call); // The call has just ended. Its stream id is not used.
+            drop(call); // The call has just ended, so no stream is opened with its stream id.
             return;
         }
         byte[] message = call.request();
