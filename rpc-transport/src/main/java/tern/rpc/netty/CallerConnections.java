@@ -173,7 +173,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Timers
+    // ---- Periodic checks
 
     private void sweepLater() {
         if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
@@ -245,7 +245,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Counters and close
+    // ---- Counters and the close of the connections
 
     boolean hasIdle() {
         return !idle.isEmpty();

@@ -141,7 +141,7 @@ public final class CallsInFlight {
         unanswered.disconnected();
     }
 
-    // ---- whether the connection may be closed
+    // ---- conditions for closing the connection
 
     /** Returns whether any complete request has not been answered. Any thread may call this method. */
     boolean areAny() {

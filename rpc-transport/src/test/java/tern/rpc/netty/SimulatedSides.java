@@ -242,7 +242,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the defect that losesFirstSignal reproduces
+    // ---- the defect that the parameter losesFirstSignal reproduces
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {

@@ -164,7 +164,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the caller
+    // ---- code of the caller
 
     void begin(Service to) {
         caller.does(() -> {
@@ -333,7 +333,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- both sides
+    // ---- code that both sides use
 
     /** Publishes messages on the thread that requests them. */
     private abstract static class Source implements Flow.Publisher<BytesValue>, Flow.Subscription {
@@ -404,7 +404,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the service
+    // ---- code of the service
 
     private static RpcException planned() {
         return new RpcException(StatusCode.ABORTED, "as planned");

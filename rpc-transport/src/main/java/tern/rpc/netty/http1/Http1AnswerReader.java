@@ -123,7 +123,7 @@ public final class Http1AnswerReader {
         return body.length;
     }
 
-    // ---- status line and headers
+    // ---- parsing of the status line and the headers
 
     /** @return whether the status line and the headers are complete */
     private boolean readHead(ByteBuf in) {
@@ -243,7 +243,7 @@ public final class Http1AnswerReader {
         return value;
     }
 
-    // ---- body
+    // ---- parsing of the body
 
     private void beginBody(StatusLine head) {
         inBody = true;

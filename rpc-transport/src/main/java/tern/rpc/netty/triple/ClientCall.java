@@ -102,7 +102,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return connection;
     }
 
-    // ---- The request
+    // ---- The request of the call
 
     @Override
     public int bytes() {
@@ -148,7 +148,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return known;
     }
 
-    // ---- The stream
+    // ---- The stream of the call
 
     /** Returns whether the call has ended. Frames that arrive later are ignored. */
     boolean isOver() {
@@ -202,7 +202,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
      */
     abstract void endsLater(GrpcAnswer answer);
 
-    // ---- Input
+    // ---- Received frames
 
     /** Called when an interim answer (1xx) has arrived. The final answer follows. */
     void interimRead() {
@@ -367,7 +367,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return deframer != null && deframer.isIncomplete();
     }
 
-    // ---- Ends
+    // ---- The end of the call
 
     /** Ends the call and stops the delivery of messages. */
     void close() {

@@ -150,7 +150,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    // ---- Requests
+    // ---- Requests and cancellations
 
     /** Returns the calls on this connection and their streams. */
     RequestStreams streams() {

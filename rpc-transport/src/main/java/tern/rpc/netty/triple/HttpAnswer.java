@@ -84,7 +84,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- streams
+    // ---- messages of streams
 
     void sendHeaders(Metadata headers) {
         if (early != null) {
@@ -184,7 +184,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- ends
+    // ---- ends of answers
 
     void reply(Response response) {
         if (!call.isOpen()) {

@@ -109,7 +109,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return super.receivedNanos();
     }
 
-    // ---- the request, on the event loop
+    // ---- events of the request, on the event loop
 
     @Override
     public CallKind kind() {
@@ -356,7 +356,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return body.isCompressed();
     }
 
-    // ---- decoding
+    // ---- decoding of the request
 
     @Override
     public int requestBytes() {
@@ -422,7 +422,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         body.discard();
     }
 
-    // ---- streams
+    // ---- streams of requests
 
     @Override
     public MessageStream stream() {
@@ -473,7 +473,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         answer.send(value);
     }
 
-    // ---- the end
+    // ---- the end of the call
 
     @Override
     public void reply(Response response) {

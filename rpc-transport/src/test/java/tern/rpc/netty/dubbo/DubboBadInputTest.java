@@ -101,7 +101,7 @@ class DubboBadInputTest {
         return all.array();
     }
 
-    // Arguments
+    // Tests of invalid arguments
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
@@ -132,7 +132,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Frames
+    // Tests of invalid frames
 
     @Test
     void wrongMagicAtTheStartClosesTheConnection() {
@@ -315,7 +315,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Contents
+    // Tests of frames with invalid contents
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
@@ -474,7 +474,7 @@ class DubboBadInputTest {
         return frame;
     }
 
-    // Behaviour
+    // Tests of the behaviour of a connection and its limits
 
     @Test
     void repeatedRequestIdsAreAnsweredEachTime() {
@@ -586,7 +586,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Attacks by a server on a client
+    // Tests of attacks by a server on a client
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(

@@ -42,7 +42,7 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- the caller's side
+    // ---- methods that the caller uses
 
     /**
      * Sets the action that cancels the call. The action runs between two requests. This method must be called before
@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // the plan does not determine the answers
+            return false; // the plan does not determine the answers of a method that makes a mistake
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "

@@ -83,7 +83,7 @@ class BuiltInServicesTest {
         sides.close();
     }
 
-    // ---- health
+    // ---- tests of the health service
 
     @Test
     void healthOfServerAndServicesIsReported() {
@@ -170,7 +170,7 @@ class BuiltInServicesTest {
                 .getStatus();
     }
 
-    // ---- reflection
+    // ---- tests of the reflection service
 
     @Test
     void servicesAreListedInBothVersions() throws Exception {

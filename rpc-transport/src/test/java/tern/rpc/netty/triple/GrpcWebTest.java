@@ -86,7 +86,7 @@ class GrpcWebTest {
         assertThat(answer.body()).isEmpty();
     }
 
-    // ---- messages
+    // ---- tests of messages
 
     @ParameterizedTest
     @ValueSource(strings = {"application/grpc-web", "application/grpc-web+proto"})
@@ -137,7 +137,7 @@ class GrpcWebTest {
         assertThat(lines.subList(3, lines.size())).containsExactly("x-one=1", "bytes-bin=AQL/", "bytes-bin=/w==");
     }
 
-    // ---- base64
+    // ---- tests of base64
 
     @ParameterizedTest
     @EnumSource
@@ -198,7 +198,7 @@ class GrpcWebTest {
         return bytes.toByteArray();
     }
 
-    // ---- errors
+    // ---- tests of errors
 
     @ParameterizedTest
     @EnumSource
@@ -270,7 +270,7 @@ class GrpcWebTest {
         assertThat(subtype.header("accept-post")).contains("application/grpc-web+proto");
     }
 
-    // ---- compression and limits
+    // ---- tests of compression and limits
 
     @ParameterizedTest
     @EnumSource
@@ -308,7 +308,7 @@ class GrpcWebTest {
         assertStatus(send(version, request("repeat", "20000")), 8, "rpc.limits.max-response");
     }
 
-    // ---- streams
+    // ---- tests of streams
 
     @ParameterizedTest
     @EnumSource
@@ -377,7 +377,7 @@ class GrpcWebTest {
         }
     }
 
-    // ---- time
+    // ---- tests of deadlines
 
     @ParameterizedTest
     @EnumSource

@@ -125,7 +125,7 @@ class Http1ServerTest {
         return String.valueOf(told.poll(30, TimeUnit.SECONDS));
     }
 
-    // Pipelining
+    // Tests of pipelined requests
 
     @Test
     void requestsSentWithoutWaitingAreAnsweredInOrder() throws InterruptedException {
@@ -297,7 +297,7 @@ class Http1ServerTest {
         }
     }
 
-    // Bodies
+    // Tests of request bodies
 
     @Test
     void clientGets100ContinueIfItsBodyIsNeeded() {
@@ -399,7 +399,7 @@ class Http1ServerTest {
         }
     }
 
-    // Slow clients
+    // Tests of slow clients
 
     @ParameterizedTest
     @ValueSource(
@@ -446,7 +446,7 @@ class Http1ServerTest {
         assertThat(answer.text()).contains("500 ms", "rpc.limits.first-bytes-timeout", "deadline_exceeded");
     }
 
-    // Lost clients
+    // Tests of clients that disconnect
 
     @Test
     void callIsCancelledWhenItsClientIsGone() throws Exception {

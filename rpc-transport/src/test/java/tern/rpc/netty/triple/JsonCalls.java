@@ -226,7 +226,7 @@ abstract class JsonCalls {
     /** The server with the default settings. */
     static RpcServer server;
 
-    /** A server that also reads text and forms. */
+    /** A server that accepts plain text and forms in addition to JSON. */
     static RpcServer open;
 
     @BeforeAll

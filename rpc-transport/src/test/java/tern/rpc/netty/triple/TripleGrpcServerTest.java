@@ -91,7 +91,7 @@ class TripleGrpcServerTest {
         executor.shutdownNow();
     }
 
-    // The server
+    // The grpc-java server and its methods
 
     private static final class Bytes implements io.grpc.MethodDescriptor.Marshaller<byte[]> {
         @Override
@@ -325,7 +325,7 @@ class TripleGrpcServerTest {
         return next;
     }
 
-    // Tests
+    // Tests of calls to the grpc-java server
 
     @Test
     void callIsAnswered() {

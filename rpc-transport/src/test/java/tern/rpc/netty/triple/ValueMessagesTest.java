@@ -31,7 +31,7 @@ class ValueMessagesTest {
     private static final int ONE = 1;
     private static final int SEVERAL = 2;
 
-    // ---- accepted messages
+    // ---- tests of which messages are accepted
 
     @Test
     void valuesAndListsAreDistinguishedFromWrappers() {
@@ -64,7 +64,7 @@ class ValueMessagesTest {
         assertThat(isRequest(new byte[] {0x0A, (byte) 0x80}, SEVERAL)).isFalse();
     }
 
-    // ---- to JSON
+    // ---- tests of the conversion to JSON
 
     @Test
     void emptyMessageIsAnEmptyArray() {
@@ -196,7 +196,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- from JSON
+    // ---- tests of the conversion from JSON
 
     @ParameterizedTest
     @ValueSource(
@@ -334,7 +334,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- values
+    // ---- messages that several tests use
 
     private static Value nested(int depth) {
         Value value = of(1);
