@@ -34,7 +34,7 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private List<Instance> result = List.of(); // sorted by address
+    private List<Instance> result = List.of(); // the providers found last, sorted by address
     private Map<Object, Matched<?>> before = Map.of();
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 

@@ -378,7 +378,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than the 64 entries that the client reads again at a time
+        int number = 150; // the client reads at most 64 failed entries again at a time, so the test uses more
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

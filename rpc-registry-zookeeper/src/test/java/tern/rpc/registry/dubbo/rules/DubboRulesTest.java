@@ -71,7 +71,7 @@ class DubboRulesTest {
                 """.formatted(parameters));
     }
 
-    // ---- conditions
+    // ---- tests of conditions
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
@@ -133,7 +133,7 @@ class DubboRulesTest {
         assertThat(rules.route("put", ALL)).isEqualTo(ALL);
     }
 
-    // ---- tags
+    // ---- tests of tags
 
     @Test
     void tagRuleGivesTagsToAddresses() {
@@ -159,7 +159,7 @@ class DubboRulesTest {
         assertThat(rules.isForced("gray")).isFalse();
     }
 
-    // ---- configurators
+    // ---- tests of configurators
 
     @Test
     void timeoutIsSetForAllMethodsOrOne() {
@@ -218,7 +218,7 @@ class DubboRulesTest {
         assertThat(rules.timeout("get") != null).isEqualTo(applies);
     }
 
-    // ---- unsupported rules
+    // ---- tests of unsupported rules
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
@@ -310,7 +310,7 @@ class DubboRulesTest {
         assertThat(configs("timeout: 5")).hasToString("cap.Orders::.configurators");
     }
 
-    // ---- addresses
+    // ---- tests of addresses
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
@@ -394,7 +394,7 @@ class DubboRulesTest {
                 .containsExactly(ONE, GRAY);
     }
 
-    // ---- tags of rules and of providers
+    // ---- tests of tags of rules and of providers
 
     @Test
     void tagWithAddressesBelongsToTheseAddressesOnly() {
@@ -429,7 +429,7 @@ class DubboRulesTest {
         assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(ONE, TWO);
     }
 
-    // ---- rules of applications
+    // ---- tests of rules of applications
 
     private static Rules ofApplication(Rule.Kind kind, String configs) {
         Rule rule = kind.parse("scope: application\nkey: shop\nconfigs: [" + configs + "]", ORDERS);
