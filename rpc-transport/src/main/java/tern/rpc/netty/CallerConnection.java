@@ -103,7 +103,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    // ---- Methods of the caller's thread
+    // ---- Caller's thread
 
     @Override
     public void awaited(PendingCall call) {
@@ -279,7 +279,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    // ---- Methods of the thread that took the connection from the idle connections
+    // ---- Reuse checks
 
     long idleSinceNanos() {
         return idleSinceNanos;
@@ -308,7 +308,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return false;
     }
 
-    // ---- Methods that any thread may call
+    // ---- Any thread
 
     /** Closes the connection, because its call ended without an answer. */
     @Override

@@ -245,7 +245,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Counters and the close of the connections
+    // ---- Counters, close
 
     boolean hasIdle() {
         return !idle.isEmpty();

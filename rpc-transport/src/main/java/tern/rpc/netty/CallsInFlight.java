@@ -40,7 +40,7 @@ public final class CallsInFlight {
         this.unanswered = new UnansweredCalls(channel);
     }
 
-    // ---- limits on the calls in flight
+    // ---- call limits
 
     /** Returns null if the connection accepts one more call. Otherwise counts a refusal and returns its exception. */
     public @Nullable RpcException refusesCall() {
@@ -87,7 +87,7 @@ public final class CallsInFlight {
         port.handler().refused(reason);
     }
 
-    // ---- events of a call, from its arrival to its answer
+    // ---- call events
 
     /** Called instead of {@link #arriving} and {@link #complete} when a request has arrived in one piece. */
     public void received(NettyServerCall call) {
@@ -141,7 +141,7 @@ public final class CallsInFlight {
         unanswered.disconnected();
     }
 
-    // ---- conditions for closing the connection
+    // ---- closing conditions
 
     /** Returns whether any complete request has not been answered. Any thread may call this method. */
     boolean areAny() {

@@ -44,7 +44,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
         this.contentType = contentType;
     }
 
-    // ---- creation of calls
+    // ---- call creation
 
     @Override
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
@@ -81,7 +81,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
         exchange.send(new HttpWrite(exchange, null, null, head, true));
     }
 
-    // ---- decoding of requests
+    // ---- request decoding
 
     @Override
     public String protocol() {
@@ -133,7 +133,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }
 
-    // ---- encoding of answers
+    // ---- answer encoding
 
     @Override
     public byte[] message(

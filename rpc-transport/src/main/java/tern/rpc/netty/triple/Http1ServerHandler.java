@@ -78,7 +78,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- reading of requests
+    // ---- request input
 
     @Override
     public void channelRead(ChannelHandlerContext read, Object message) {
@@ -224,7 +224,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- writing of answers
+    // ---- answer output
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
@@ -337,7 +337,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         context().writeAndFlush(answer);
     }
 
-    // ---- time limits for requests
+    // ---- time limits
 
     private void lookAtTime() {
         Http1Exchange current = exchange;
@@ -359,7 +359,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
                         + " ms (set by rpc.limits.first-bytes-timeout)"));
     }
 
-    // ---- events of the connection
+    // ---- connection events
 
     /** Closes the connection after the next answer. */
     void drain() {

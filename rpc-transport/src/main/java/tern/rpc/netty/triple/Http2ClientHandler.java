@@ -150,7 +150,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    // ---- Requests and cancellations
+    // ---- Request output
 
     /** Returns the calls on this connection and their streams. */
     RequestStreams streams() {
@@ -224,7 +224,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    // ---- Ends of streams
+    // ---- Stream ends
 
     private void streamClosed(Http2Stream stream) {
         limits.streamEnded(System.nanoTime());

@@ -77,7 +77,7 @@ final class JsonEncoding implements CallEncoding {
         return called.type().serverStreams();
     }
 
-    // ---- decoding of requests
+    // ---- request decoding
 
     @Override
     public Metadata metadata(Http2Headers head) {
@@ -189,7 +189,7 @@ final class JsonEncoding implements CallEncoding {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    // ---- encoding of answers
+    // ---- answer encoding
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
@@ -255,7 +255,7 @@ final class JsonEncoding implements CallEncoding {
         return JsonForm.whole(exchange, head == null ? head(exchange, new Metadata(), false) : head, message);
     }
 
-    // ---- encoding of failures
+    // ---- failure encoding
 
     /**
      * Returns the failure to send to the caller. If callers know the type of an exception, they get its message. Other

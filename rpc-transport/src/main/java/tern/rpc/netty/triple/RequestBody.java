@@ -109,7 +109,7 @@ final class RequestBody {
         return exchange.connection();
     }
 
-    // ---- state of the body
+    // ---- body state
 
     /** Returns whether the call has been passed to the server. */
     boolean isServed() {
@@ -143,7 +143,7 @@ final class RequestBody {
         }
     }
 
-    // ---- arrival of the body
+    // ---- body arrival
 
     /** Requests the single message of the request. */
     void requestSingle() {
@@ -193,7 +193,7 @@ final class RequestBody {
         return demand > 0 && allowedBytes > 0;
     }
 
-    // ---- delivery of messages
+    // ---- message delivery
 
     /** Sets the receiver of a stream. */
     void start(Receiver told) {
@@ -300,7 +300,7 @@ final class RequestBody {
                         : RpcException.refusal(failure.code(), failure.status().description(), Executed.NO));
     }
 
-    // ---- memory that the request occupies
+    // ---- request memory
 
     /**
      * Reports to the connection how much memory the request occupies. An incomplete message for which the receiver is
@@ -352,7 +352,7 @@ final class RequestBody {
         return !isRead() || end == End.DELIVERED || lingers;
     }
 
-    // ---- methods that take or release messages, on any thread
+    // ---- single message
 
     /**
      * Returns the undecoded message of a unary request to the first caller, and null to later callers.

@@ -103,7 +103,7 @@ final class RequestStreams {
         settingsRead = true;
     }
 
-    // ---- Requests that are sent or wait for a stream
+    // ---- Request queue
 
     /** Opens a stream for a queued call. If no stream is free, the call waits. */
     void begin(ClientCall call) {
@@ -236,7 +236,7 @@ final class RequestStreams {
         }
     }
 
-    // ---- Calls by stream
+    // ---- Call lookup
 
     /** Returns the call of a stream; null if the stream or its call has ended. */
     @Nullable

@@ -101,7 +101,7 @@ class DubboBadInputTest {
         return all.array();
     }
 
-    // Tests of invalid arguments
+    // Invalid arguments
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
@@ -132,7 +132,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Tests of invalid frames
+    // Invalid frames
 
     @Test
     void wrongMagicAtTheStartClosesTheConnection() {
@@ -315,7 +315,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Tests of frames with invalid contents
+    // Invalid contents
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
@@ -474,7 +474,7 @@ class DubboBadInputTest {
         return frame;
     }
 
-    // Tests of the behaviour of a connection and its limits
+    // Connection behaviour
 
     @Test
     void repeatedRequestIdsAreAnsweredEachTime() {
@@ -586,7 +586,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Tests of attacks by a server on a client
+    // Hostile servers
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(

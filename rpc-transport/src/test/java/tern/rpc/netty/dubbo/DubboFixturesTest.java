@@ -113,7 +113,7 @@ class DubboFixturesTest {
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 
-    // Tests of captured calls, in both directions
+    // Captured calls
 
     /** A captured call: code that makes the same call with Tern's client, and the result that the caller must get. */
     private record Call(Caller caller, Object expected) {
@@ -522,7 +522,7 @@ class DubboFixturesTest {
         }
     }
 
-    // Tests of hand-written requests, sent one byte at a time
+    // Hand-written requests
 
     /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface
@@ -633,7 +633,7 @@ class DubboFixturesTest {
                 }));
     }
 
-    // Tests of the answers of a scripted server
+    // Scripted answers
 
     /** The expected results by script name; null for a script that closes the connection. */
     private static final Map<String, Object> SCRIPTED = new LinkedHashMap<>();

@@ -42,7 +42,7 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- methods that the caller uses
+    // ---- caller methods
 
     /**
      * Sets the action that cancels the call. The action runs between two requests. This method must be called before
@@ -187,7 +187,7 @@ final class Feed {
         return StatusCode.CANCELLED; // this exception reports a cancellation that is part of the plan
     }
 
-    // ---- the test's assertions
+    // ---- test assertions
 
     /** Returns a description of the first error in a stream that has ended; null if the stream ended as planned. */
     @Nullable

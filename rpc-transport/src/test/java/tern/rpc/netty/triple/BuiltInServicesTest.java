@@ -83,7 +83,7 @@ class BuiltInServicesTest {
         sides.close();
     }
 
-    // ---- tests of the health service
+    // ---- health tests
 
     @Test
     void healthOfServerAndServicesIsReported() {
@@ -170,7 +170,7 @@ class BuiltInServicesTest {
                 .getStatus();
     }
 
-    // ---- tests of the reflection service
+    // ---- reflection tests
 
     @Test
     void servicesAreListedInBothVersions() throws Exception {

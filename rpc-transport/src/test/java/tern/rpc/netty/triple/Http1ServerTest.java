@@ -125,7 +125,7 @@ class Http1ServerTest {
         return String.valueOf(told.poll(30, TimeUnit.SECONDS));
     }
 
-    // Tests of pipelined requests
+    // Pipelined requests
 
     @Test
     void requestsSentWithoutWaitingAreAnsweredInOrder() throws InterruptedException {
@@ -177,7 +177,7 @@ class Http1ServerTest {
         }
     }
 
-    // Tests of how long a connection stays open
+    // Connection lifetime
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
@@ -297,7 +297,7 @@ class Http1ServerTest {
         }
     }
 
-    // Tests of request bodies
+    // Request bodies
 
     @Test
     void clientGets100ContinueIfItsBodyIsNeeded() {
@@ -399,7 +399,7 @@ class Http1ServerTest {
         }
     }
 
-    // Tests of slow clients
+    // Slow clients
 
     @ParameterizedTest
     @ValueSource(
@@ -446,7 +446,7 @@ class Http1ServerTest {
         assertThat(answer.text()).contains("500 ms", "rpc.limits.first-bytes-timeout", "deadline_exceeded");
     }
 
-    // Tests of clients that disconnect
+    // Lost clients
 
     @Test
     void callIsCancelledWhenItsClientIsGone() throws Exception {

@@ -166,7 +166,7 @@ class IdentityTableTest {
         loops.close();
     }
 
-    // ---- requests over HTTP
+    // ---- HTTP requests
 
     private static List<Wire> wires() {
         byte[] json = "{\"gold\":1}".getBytes(UTF_8);
@@ -454,7 +454,7 @@ class IdentityTableTest {
         return Stream.of(Policy.values()).flatMap(policy -> wires().stream().map(wire -> Arguments.of(policy, wire)));
     }
 
-    // ---- requests to the health and reflection services
+    // ---- gRPC services
 
     private static Stream<Arguments> openServiceRows() {
         List<String> paths = List.of(
@@ -529,7 +529,7 @@ class IdentityTableTest {
                 .replaceAll("content-length=\\[\\d+\\]", "");
     }
 
-    // ---- hand-written HTTP/1.1 requests
+    // ---- HTTP/1.1 requests
 
     private String raw(Policy policy, String head) {
         try (RawSocket socket = RawSocket.connect(ports[policy.ordinal()])) {
@@ -595,7 +595,7 @@ class IdentityTableTest {
         return Policy.values();
     }
 
-    // ---- requests over the dubbo protocol
+    // ---- dubbo requests
 
     /** A request of the dubbo protocol. */
     private record Call(String service, String version, String method, String types, Consumer<ObjectWriter> rest) {
@@ -736,7 +736,7 @@ class IdentityTableTest {
         assertThat(normal(known)).isEqualTo(normal(unknown)).isEqualTo(normal(answer(policy, noMethod)));
     }
 
-    // ---- the service that needs no authentication, and the names used in this test
+    // ---- test names
 
     @ParameterizedTest
     @MethodSource("policies")

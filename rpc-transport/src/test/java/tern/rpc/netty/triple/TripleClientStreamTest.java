@@ -81,7 +81,7 @@ class TripleClientStreamTest {
         assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
     }
 
-    // Tests of answers
+    // Answer tests
 
     @Test
     void answersAreDeliveredInOrderWithHeadersAndTrailers() {
@@ -254,7 +254,7 @@ class TripleClientStreamTest {
         other.next(Response.class);
     }
 
-    // Tests of requests
+    // Request tests
 
     @Test
     void headersAreSentBeforeTheFirstRequest() {
@@ -392,7 +392,7 @@ class TripleClientStreamTest {
         assertThat(request.body.toByteArray()).isEqualTo(framed("fine"));
     }
 
-    // Tests of how streams end
+    // Stream ends
 
     @Test
     void failedCallResetsItsStream() {

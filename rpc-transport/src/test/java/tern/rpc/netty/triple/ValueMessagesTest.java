@@ -31,7 +31,7 @@ class ValueMessagesTest {
     private static final int ONE = 1;
     private static final int SEVERAL = 2;
 
-    // ---- tests of which messages are accepted
+    // ---- acceptance tests
 
     @Test
     void valuesAndListsAreDistinguishedFromWrappers() {
@@ -64,7 +64,7 @@ class ValueMessagesTest {
         assertThat(isRequest(new byte[] {0x0A, (byte) 0x80}, SEVERAL)).isFalse();
     }
 
-    // ---- tests of the conversion to JSON
+    // ---- to-JSON tests
 
     @Test
     void emptyMessageIsAnEmptyArray() {
@@ -196,7 +196,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- tests of the conversion from JSON
+    // ---- from-JSON tests
 
     @ParameterizedTest
     @ValueSource(
@@ -334,7 +334,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- messages that several tests use
+    // ---- test messages
 
     private static Value nested(int depth) {
         Value value = of(1);
