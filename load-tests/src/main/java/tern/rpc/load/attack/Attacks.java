@@ -165,7 +165,10 @@ public final class Attacks {
         return Files.newBufferedWriter(directory.resolve(attack.title() + "-" + peer + ".log"));
     }
 
-    /** Reads the server's output. Otherwise the pipe would fill, and the server's threads would block when they log. */
+    /**
+     * Reads the server's output. If nobody read the output, the pipe would fill, and the server's threads would block
+     * when they log.
+     */
     private static void drain(Process server, Writer log) {
         Thread reader = new Thread(() -> {
             try (log) {

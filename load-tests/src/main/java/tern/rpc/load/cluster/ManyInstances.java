@@ -43,7 +43,7 @@ final class ManyInstances implements AutoCloseable {
      */
     ManyInstances(String address, int port) throws IOException {
         this.keeper = new ZooKeeper(address, SESSION_MILLIS, event -> {
-            // Events are ignored, because the calls below wait for their answers.
+            // Events are ignored, because each call to ZooKeeper waits for its own answer.
         });
         this.port = port;
     }

@@ -60,7 +60,7 @@ final class RegistryScale {
         for (String scene : scale.options.text("scenes", SCENES).split(",")) {
             scale.run(scene);
         }
-        System.exit(0); // Threads of ZooKeeper's server would keep the process alive.
+        System.exit(0); // The process is ended explicitly, because threads of ZooKeeper's server would keep it alive.
     }
 
     private void run(String scene) throws Exception {
@@ -90,7 +90,7 @@ final class RegistryScale {
                 Provider provider = new Provider(keeper.url());
                 ManyInstances many =
                         new ManyInstances(keeper.url().substring("zookeeper://".length()), provider.port())) {
-            many.create(1, count); // The provider has published the first instance.
+            many.create(1, count); // Instance 0 has been published by the provider.
             scene.run(keeper, many);
         }
     }
@@ -259,7 +259,7 @@ final class RegistryScale {
         }
     }
 
-    /** Stops ZooKeeper while there are calls. */
+    /** Stops ZooKeeper while the consumer makes calls. */
     private void outage() throws Exception {
         int minutes = options.number("minutes", 10);
         EmbeddedZooKeeper keeper = EmbeddedZooKeeper.start(folder.resolve("zookeeper"));

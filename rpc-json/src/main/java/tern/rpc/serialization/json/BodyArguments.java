@@ -60,7 +60,8 @@ final class BodyArguments {
     /**
      * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
      *
-     * @param strict whether an object may have members, which a newer version of a message may add
+     * @param strict whether an object with members counts as no arguments, because a newer version of a message may add
+     *     members
      */
     private void checkNone(byte[] json, int offset, int length, boolean strict) {
         if (length == 0) {
