@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable, so the enum is immutable too.
+    @SuppressWarnings("ImmutableEnumChecker") // The field "settings" is an immutable list, so the enum is immutable.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {

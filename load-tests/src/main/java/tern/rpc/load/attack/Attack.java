@@ -88,7 +88,7 @@ enum Attack {
                         2,
                         50,
                         (connection, stream) -> {
-                            // begin() has already sent the headers.
+                            // The headers of the request have already been sent by begin().
                             connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
                         },
                         "quick",

@@ -90,7 +90,7 @@ final class RegistryScale {
                 Provider provider = new Provider(keeper.url());
                 ManyInstances many =
                         new ManyInstances(keeper.url().substring("zookeeper://".length()), provider.port())) {
-            many.create(1, count); // Instance 0 has been published by the provider.
+            many.create(1, count); // Starts with instance 1, because the provider has already published instance 0.
             scene.run(keeper, many);
         }
     }

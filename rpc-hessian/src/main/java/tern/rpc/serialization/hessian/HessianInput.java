@@ -279,8 +279,7 @@ final class HessianInput extends MessagePosition {
         }
         char[] decoded = units;
         int i = 0;
-        // The number of UTF-16 code units that the remaining bytes contain at least: each code unit takes at most three
-        // bytes.
+        // The minimum number of UTF-16 code units in the remaining bytes. Each code unit takes at most three bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;

@@ -271,7 +271,7 @@ final class Folder<T> implements Session.Listener {
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            retry.failed(); // The other failed children are read after another pause.
+            retry.failed(); // The failed children that are not queued now are read after another pause.
             readMore();
         }
     }

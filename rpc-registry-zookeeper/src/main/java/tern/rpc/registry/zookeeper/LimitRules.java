@@ -58,7 +58,7 @@ final class LimitRules {
 
     private void changed() {
         if (!watched.stream().allMatch(each -> each.watch().isHeard())) {
-            return; // Some rules have not been read yet.
+            return; // The limits are reported only after all rules have been read.
         }
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {

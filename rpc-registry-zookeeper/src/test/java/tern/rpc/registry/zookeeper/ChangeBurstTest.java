@@ -233,7 +233,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // A watch on the new node reports this change.
+        zooKeeper.replace(PARENT + "/1", "changed"); // The client also watches nodes that were created again.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }
