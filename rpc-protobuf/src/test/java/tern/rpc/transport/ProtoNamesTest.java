@@ -58,8 +58,8 @@ class ProtoNamesTest {
     }
 
     /**
-     * Servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send these texts if they do not know the
-     * method.
+     * The tested texts are the messages that servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send
+     * for an unknown method.
      */
     @ParameterizedTest
     @ValueSource(

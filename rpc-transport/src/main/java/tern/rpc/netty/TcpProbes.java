@@ -20,13 +20,13 @@ final class TcpProbes {
 
     private static final Logger LOG = LoggerFactory.getLogger(TcpProbes.class);
 
-    /** The time between two probes without an answer (docs/limits.md). */
+    /** The time from an unanswered probe to the next probe (docs/limits.md). */
     static final int INTERVAL_SECONDS = 10;
 
-    /** The number of probes without an answer after which the connection is lost (docs/limits.md). */
+    /** After this number of unanswered probes, the connection counts as lost (docs/limits.md). */
     static final int PROBES = 3;
 
-    /** The maximum time before the first probe that Linux accepts. */
+    /** The maximum that Linux accepts as the time before the first probe. */
     private static final long MAX_SILENCE_SECONDS = Short.MAX_VALUE;
 
     private TcpProbes() {}

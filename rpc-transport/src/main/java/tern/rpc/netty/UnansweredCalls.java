@@ -29,7 +29,7 @@ final class UnansweredCalls {
 
         boolean isOpen();
 
-        /** Returns whether one check a second is enough for the next two seconds. */
+        /** Returns whether it is enough to check the deadline once a second during the next two seconds. */
         boolean mayRest(long now);
 
         /**

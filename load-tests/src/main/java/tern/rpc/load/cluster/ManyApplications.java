@@ -155,7 +155,9 @@ final class ManyApplications {
         refer("the large application", List.of(giant));
     }
 
-    /** Creates the references to the services of these applications, and prints the memory that they need. */
+    /**
+     * Creates the references to the services of the given applications, and prints the memory that the references need.
+     */
     private void refer(String name, List<SimulatedApplication> applications) throws InterruptedException {
         long before = RegistryFigures.used();
         int openedBefore = opened.size();

@@ -100,7 +100,7 @@ final class SteadyCalls {
         return thread;
     }
 
-    /** Ends a part of the run. Calls that start after this belong to the next part. */
+    /** Ends a part of the run. Calls that start later belong to the next part. */
     synchronized Counts next() {
         Counts ended = counts;
         counts = new Counts();

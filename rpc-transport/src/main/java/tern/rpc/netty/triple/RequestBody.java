@@ -347,7 +347,10 @@ final class RequestBody {
         account();
     }
 
-    /** Returns whether one check a second is enough, because {@link #linger} has been called or is not needed. */
+    /**
+     * Returns whether it is enough to check the request once a second, because {@link #linger} has been called or is
+     * not needed.
+     */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;
     }

@@ -251,7 +251,7 @@ class MisfitStreamsTest {
         try {
             answers.subscribe(new WrongSubscriber(mistake));
         } catch (IllegalStateException expected) {
-            // subscribe() may throw the exception of a subscriber that throws one
+            // subscribe() may pass on an exception that the subscriber throws
         }
     }
 
