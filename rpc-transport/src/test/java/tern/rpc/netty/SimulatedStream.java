@@ -122,7 +122,7 @@ final class SimulatedStream {
 
     /**
      * Returns a description of the first error in this stream; null if the stream ended as planned. Must be called when
-     * all steps are done.
+     * all steps of the simulation are done.
      */
     @Nullable
     String wrong() {

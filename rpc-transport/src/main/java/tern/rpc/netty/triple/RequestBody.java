@@ -50,9 +50,9 @@ final class RequestBody {
     }
 
     private enum End {
-        /** More bytes may arrive. */
+        /** More bytes of the body may arrive. */
         OPEN,
-        /** All bytes have arrived. */
+        /** All bytes of the body have arrived. */
         ARRIVED,
         /** The call, or the receiver of its stream, has been notified that the body has ended. */
         DELIVERED

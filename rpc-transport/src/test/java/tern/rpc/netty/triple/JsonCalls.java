@@ -57,7 +57,7 @@ abstract class JsonCalls {
 
         String sum(String a, String b);
 
-        /** The JSON paths of the first two methods are the same. */
+        /** The JSON paths of the first two methods in this service are the same. */
         String stock(Long id);
 
         String stock(List<Long> ids);
