@@ -34,7 +34,7 @@ import tern.rpc.server.ServiceExport;
  */
 final class ConsoleCalls {
 
-    /** The maximum number of concurrent calls. */
+    /** The maximum number of concurrent calls from the console. */
     static final int MAX_CALLS = 4;
 
     /**

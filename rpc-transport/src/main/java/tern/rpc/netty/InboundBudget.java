@@ -125,7 +125,7 @@ final class InboundBudget {
         }
     }
 
-    /** Called when the connection no longer waits. */
+    /** Called when the connection no longer waits for free bytes. */
     void leave(InboundAccount account) {
         waiting.remove(account);
     }

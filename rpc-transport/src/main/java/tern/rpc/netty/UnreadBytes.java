@@ -18,8 +18,8 @@ public final class UnreadBytes {
 
     /**
      * If all unread answers together exceed {@link UnsentBudget#manyBytes}, only connections with more unread bytes
-     * than this get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
-     * with any number of unread bytes.
+     * than this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to
+     * connections with any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 

@@ -121,7 +121,7 @@ final class ConsumerProcess implements AutoCloseable {
         return taken;
     }
 
-    /** Returns the number of log lines since the process started. */
+    /** Returns the number of log lines that the process has written so far. */
     long loggedLines() throws IOException {
         try (Stream<String> lines = Files.lines(errors)) {
             return logged.get() + lines.count();

@@ -44,7 +44,7 @@ final class ManyApplications {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
     private static final int CALLERS = 2;
-    private static final int CALLS_PER_SECOND = 500; // the rate of each caller
+    private static final int CALLS_PER_SECOND = 500; // the number of calls per second that each caller makes
     private static final int EQUAL_LISTS = 1_000;
     private static final int STEPS_PER_SECOND = 10;
     private static final int LEAVE_SECONDS = 10;

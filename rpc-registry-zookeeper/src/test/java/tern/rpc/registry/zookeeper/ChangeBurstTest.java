@@ -292,7 +292,7 @@ class ChangeBurstTest {
         }
     }
 
-    /** Waits until this number of tasks wait for the session's thread. */
+    /** Waits until the given number of tasks wait for the session's thread. */
     private void awaitWaiting(String what, int tasks) {
         Await.until(what, () -> session.waitingTasks() == tasks);
     }
@@ -320,7 +320,7 @@ class ChangeBurstTest {
         assertThat(reads).containsExactly("0", "0", "0", "1");
     }
 
-    /** Advances the clock until this number of entries is known. */
+    /** Advances the clock until the given number of entries is known. */
     private List<String> advanceUntil(BlockingQueue<List<String>> entries, int number) throws Exception {
         List<String> last = List.of();
         for (int i = 0; i < 200 && last.size() < number; i++) {

@@ -42,7 +42,7 @@ final class WrapperCodec implements PayloadCodec {
      */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
-    /** The field number of {@code serializeType} in both messages. */
+    /** The field number of {@code serializeType} in requests and answers. */
     static final int SERIALIZE_TYPE = 1;
 
     private static final int RESPONSE_DATA = 2;
