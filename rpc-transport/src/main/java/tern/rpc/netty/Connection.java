@@ -502,8 +502,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. Calls
-     * whose answer has arrived completely receive their answer or fail at their deadline.
+     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. Such
+     * calls receive their answer or fail at their deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);

@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
- * subscriber. No thread blocks. A thread that signals an event also handles it, unless another thread is already
- * handling events. If another thread is already handling events, this other thread also handles the new event.
+ * subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already handling
+ * events, that thread handles the new event instead.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 

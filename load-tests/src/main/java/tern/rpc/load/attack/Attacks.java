@@ -207,8 +207,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. A port that is free on one address may still be in use on other
-     * loopback addresses, by sockets of the previous attack.
+     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy a port on some
+     * loopback addresses.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
