@@ -34,7 +34,7 @@ public final class InboundAccount {
     // the budget that counts the bytes of this connection; until settled is true, replaced only while holding the lock
     // on this object
     private volatile InboundBudget budget;
-    // the bytes of the peer's address in the budget; replaced together with the budget
+    // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
     private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final InetAddress network;

@@ -265,7 +265,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Returns the account of the answers that the client has not read. */
+    /** Returns the object that counts the answers that the client has not read. */
     AnswerAccount answers() {
         return answers;
     }

@@ -295,7 +295,9 @@ class UnreadStreamsTest {
         assertThat(answer.data.size()).isGreaterThan(200_000);
     }
 
-    /** The streams send only while they are ready, but all streams together exceed the memory for unread answers. */
+    /**
+     * Each stream sends messages only while it is ready, but all streams together exceed the memory for unread answers.
+     */
     @Test
     void readyStreamsThatTheServerEndsAreNotified() {
         serve(limits -> limits.withMaxUnsentBytes(1 << 20, 1 << 20));
