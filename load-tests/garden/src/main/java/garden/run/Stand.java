@@ -76,8 +76,8 @@ public enum Stand {
     }
 
     /**
-     * Returns whether the shop needs this file on its class path. There are two logging libraries, and a configuration
-     * needs only the files of its own library.
+     * Returns whether the shop needs the given file on its class path. There are two logging libraries, and a
+     * configuration needs only the files of its own library.
      */
     boolean uses(String jar) {
         return this == LOG4J

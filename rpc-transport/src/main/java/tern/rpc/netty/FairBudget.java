@@ -98,7 +98,10 @@ final class FairBudget {
             }
         }
 
-        /** Called once for each {@link #join}, when the connection is closed. Its bytes may be released later. */
+        /**
+         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection may be
+         * released later.
+         */
         void leave() {
             if (connections.decrementAndGet() == 0) {
                 forgetIfUnused();

@@ -203,7 +203,7 @@ final class RegistryScale {
 
     /**
      * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this, because
-     * the first restart includes the time in which the virtual machine compiles the code that handles it.
+     * the first restart includes the time in which the virtual machine compiles the code that handles a restart.
      */
     private void massRestart(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception {
         try (ConsumerProcess consumer = consumer("tern", keeper)) {

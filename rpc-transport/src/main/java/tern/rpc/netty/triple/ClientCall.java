@@ -60,7 +60,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private int interims; // the number of interim answers (1xx)
 
     /**
-     * @param requestFields the header fields of the request without pseudo-headers, as names and values in turn
+     * @param requestFields the header fields of the request without pseudo-headers, alternately names and values
      * @param request the message of the request with its prefix; null if the messages are sent separately
      */
     ClientCall(
