@@ -29,7 +29,7 @@ final class FairReads implements RecvByteBufAllocator {
      */
     static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** The maximum turn while eight or more connections are busy. In shorter turns, buffers are also smaller. */
+    /** The maximum length of a turn while eight or more connections are busy. Shorter turns use smaller buffers. */
     private static final long LARGE_BUFFER_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
     static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
