@@ -36,7 +36,8 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed %.0f s after the first late or failed call:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // The diagnosis covers more calls after this pause.
+            // During this pause, further calls arrive that the diagnosis covers.
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
         }
         Answer answer = Answer.of(garden.shop().diagnosis("application/json"));
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));

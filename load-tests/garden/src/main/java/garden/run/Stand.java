@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable, so the enum is immutable too.
+    @SuppressWarnings("ImmutableEnumChecker") // The field "settings" is an immutable list, so the enum is immutable.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {
@@ -76,8 +76,8 @@ public enum Stand {
     }
 
     /**
-     * Returns whether the shop needs this file on its class path. There are two logging libraries, and a configuration
-     * needs only the files of its own library.
+     * Returns whether the shop needs the given file on its class path. There are two logging libraries, and a
+     * configuration needs only the files of its own library.
      */
     boolean uses(String jar) {
         return this == LOG4J

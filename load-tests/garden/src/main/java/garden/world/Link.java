@@ -152,7 +152,7 @@ public final class Link implements AutoCloseable {
 
     private static void cut(Socket socket) {
         try {
-            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // With this option, closing resets the connection.
+            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // with SO_LINGER 0, close() resets the connection
             socket.close();
         } catch (IOException e) {
             // The socket is already closed, so there is nothing to do.

@@ -70,7 +70,7 @@ final class ConsoleCall implements ServerCall {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // This lock guards the next field and all fields below it.
+    // The lock guards the following fields, which change during the call.
     private final ConsoleAnswers answers;
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;

@@ -92,7 +92,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         published.subscribe(this);
     }
 
-    // ---- The following methods call the listener.
+    // ---- Listener calls
 
     private interface Event<Q> {
         void tell(Listener<Q> listener);
@@ -194,7 +194,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
                 || Status.fromThrowable(thrown).getCode() == Status.Code.CANCELLED;
     }
 
-    // ---- The service calls the following methods.
+    // ---- Service calls
 
     @Override
     public void request(int messagesWanted) {

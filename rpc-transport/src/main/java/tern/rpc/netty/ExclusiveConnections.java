@@ -225,7 +225,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         Connection added;
         try {
             added = new Connection(endpoint, settings, protocol, tls, this);
-        } catch (Throwable e) { // no event will decrement the counter, because the connection does not exist
+        } catch (Throwable e) {
+            // a connection that was not created causes no events, so the connection count is decremented here
             count.decrementAndGet();
             throw e;
         }

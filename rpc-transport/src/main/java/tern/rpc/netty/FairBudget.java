@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * much stays free for other networks.
  *
  * <p>The bytes of the connection count twice: as its own bytes and as bytes of its network. Callers behind one proxy
- * share a network. When its large connections may add no more bytes, its small connections still may.
+ * share a network. If the large connections of a network may add no more bytes, small connections of the same network
+ * may still add bytes.
  *
  * <p>A network may exceed its half, for example because bytes are counted after they have been read. The excess bytes
  * reduce only the number of bytes that this network may add.
@@ -97,7 +98,10 @@ final class FairBudget {
             }
         }
 
-        /** Called once for each {@link #join}, when the connection is closed. Its bytes may be released later. */
+        /**
+         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection may be
+         * released later.
+         */
         void leave() {
             if (connections.decrementAndGet() == 0) {
                 forgetIfUnused();

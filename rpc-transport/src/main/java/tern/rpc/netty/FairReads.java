@@ -23,13 +23,13 @@ import tern.rpc.NanoClock;
 final class FairReads implements RecvByteBufAllocator {
 
     /**
-     * The length of a turn while one connection is busy. A few busy connections share this time. The turn is long
-     * enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were read and answered
-     * together, and Triple used a third more processor time.
+     * The length of a turn (see the class comment) while one connection is busy. A few busy connections share this
+     * time. The turn is long enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were
+     * read and answered together, and Triple used a third more processor time.
      */
     static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** The maximum turn while eight or more connections are busy. In shorter turns, buffers are also smaller. */
+    /** The maximum length of a turn while eight or more connections are busy. Shorter turns use smaller buffers. */
     private static final long LARGE_BUFFER_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
     static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
@@ -42,7 +42,10 @@ final class FairReads implements RecvByteBufAllocator {
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The allocator of all connections. Clients and servers share the event loops. */
+    /**
+     * The allocator of the receive buffers of all connections. It is shared because clients and servers share the event
+     * loops.
+     */
     static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 
     /** Netty's default maximum of consecutive reads from a TCP channel. */
@@ -50,10 +53,16 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final int MIN_BYTES = 128;
 
-    /** Smaller reads are measured only if they fill their buffer. Reading the clock would slow down small calls. */
+    /**
+     * Reads below this size are measured only if they fill their buffer, because reading the clock would slow down
+     * small calls.
+     */
     static final int MEASURED_BYTES = 1 << 10;
 
-    /** The maximum size of the first buffer. Many new connections may send expensive bytes at the same time. */
+    /**
+     * The maximum size of a connection's first buffer. The buffer is small, because many new connections may send
+     * expensive bytes at the same time.
+     */
     static final int FIRST_BYTES = 4 << 10;
 
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;

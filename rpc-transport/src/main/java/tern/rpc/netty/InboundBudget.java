@@ -121,11 +121,11 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory may have become free before the account was added
+            wake(); // memory may have become free before the account was added to the waiting accounts
         }
     }
 
-    /** Called when the connection no longer waits. */
+    /** Called when the connection no longer waits for free bytes. */
     void leave(InboundAccount account) {
         waiting.remove(account);
     }

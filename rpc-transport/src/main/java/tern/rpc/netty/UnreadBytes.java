@@ -18,8 +18,8 @@ public final class UnreadBytes {
 
     /**
      * If all unread answers together exceed {@link UnsentBudget#manyBytes}, only connections with more unread bytes
-     * than this get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
-     * with any number of unread bytes.
+     * than this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to
+     * connections with any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 
@@ -119,10 +119,10 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns whether further calls should be refused. Further calls should be refused if unread answers occupy too
-     * much memory on the server, more than a few of these bytes belong to the client's network (all connections from
-     * its address), and more than 1 MiB belongs to this connection. If the answers occupy more than {@link
-     * UnsentBudget#mostBytes}, the bytes of this connection do not matter.
+     * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
+     * server, more than a few of these bytes belong to the client's network (all connections from its address), and
+     * more than 1 MiB belongs to this connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the
+     * bytes of this connection do not matter.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

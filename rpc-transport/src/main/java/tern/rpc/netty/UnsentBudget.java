@@ -124,17 +124,16 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether connections of this network with many unread bytes get no further answers. These connections get
-     * no further answers if the unread answers of all connections exceed {@link #manyBytes}, and this network holds
-     * more than a few bytes.
+     * Returns whether connections of this network with many unread bytes get no further answers. This is the case if
+     * the unread answers of all connections exceed {@link #manyBytes}, and this network holds more than a few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() > manyBytes() && !isSmall(part, 0);
     }
 
     /**
-     * Returns whether no connection of this network gets further answers. No connection gets further answers if the
-     * unread answers of all connections exceed {@link #mostBytes}, and this network holds more than a few bytes.
+     * Returns whether no connection of this network gets further answers. This is the case if the unread answers of all
+     * connections exceed {@link #mostBytes}, and this network holds more than a few bytes.
      */
     boolean isFullFor(FairBudget.Part part) {
         return all.used() > mostBytes && !isSmall(part, 0);

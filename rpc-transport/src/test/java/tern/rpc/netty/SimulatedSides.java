@@ -242,7 +242,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the defect that losesFirstSignal reproduces
+    // ---- reproduced defect
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {

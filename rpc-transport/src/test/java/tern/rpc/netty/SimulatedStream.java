@@ -118,11 +118,11 @@ final class SimulatedStream {
         return message.getValue().substring(0, HEAD_BYTES).asReadOnlyByteBuffer();
     }
 
-    // ---- the test's assertions
+    // ---- test assertions
 
     /**
      * Returns a description of the first error in this stream; null if the stream ended as planned. Must be called when
-     * all steps are done.
+     * all steps of the simulation are done.
      */
     @Nullable
     String wrong() {
@@ -164,7 +164,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the caller
+    // ---- caller code
 
     void begin(Service to) {
         caller.does(() -> {
@@ -333,7 +333,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- both sides
+    // ---- shared code
 
     /** Publishes messages on the thread that requests them. */
     private abstract static class Source implements Flow.Publisher<BytesValue>, Flow.Subscription {
@@ -404,7 +404,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the service
+    // ---- service code
 
     private static RpcException planned() {
         return new RpcException(StatusCode.ABORTED, "as planned");

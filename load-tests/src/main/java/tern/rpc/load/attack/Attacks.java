@@ -165,7 +165,10 @@ public final class Attacks {
         return Files.newBufferedWriter(directory.resolve(attack.title() + "-" + peer + ".log"));
     }
 
-    /** Reads the server's output. Otherwise the pipe would fill, and the server's threads would block when they log. */
+    /**
+     * Reads the server's output. If nobody read the output, the pipe would fill, and the server's threads would block
+     * when they log.
+     */
     private static void drain(Process server, Writer log) {
         Thread reader = new Thread(() -> {
             try (log) {
@@ -204,8 +207,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. A port that is free on one address may still be in use on other
-     * loopback addresses, by sockets of the previous attack.
+     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy a port on some
+     * loopback addresses.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {

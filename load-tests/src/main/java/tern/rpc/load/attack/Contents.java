@@ -41,7 +41,7 @@ final class Contents {
             for (int i = 0; i < CLASSES; i++) {
                 list.write('C');
                 list.writeBytes(RawDubbo.text(Target.class.getPackageName() + ".Unknown" + name.getAndIncrement()));
-                list.write(0x91); // one field
+                list.write(0x91); // the class has one field
                 list.writeBytes(RawDubbo.text("a"));
                 list.write('O');
                 list.writeBytes(RawDubbo.number(i));

@@ -279,7 +279,7 @@ final class HessianInput extends MessagePosition {
         }
         char[] decoded = units;
         int i = 0;
-        // The remaining bytes contain at least this many UTF-16 code units, because each takes at most three bytes.
+        // The minimum number of UTF-16 code units in the remaining bytes. Each code unit takes at most three bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
@@ -292,7 +292,7 @@ final class HessianInput extends MessagePosition {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // After the loop, unit() rejects the invalid byte.
+                    break; // The method unit(), which decodes the rest of the string, rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

@@ -124,7 +124,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements until it reaches one that is not a one-byte int.
+     * Writes list elements up to the first element that is not a one-byte int.
      *
      * @return the number of elements written, which may be 0
      */

@@ -33,7 +33,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // The arrays below are indexed by the nesting depth.
+    // Arrays that are indexed by the nesting depth of a container.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -59,8 +59,8 @@ final class OpenContainers {
     /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
-    // These arrays are indexed by the reference numbers of complete containers. They are null until a complete
-    // container refers to an open container.
+    // Arrays that are indexed by the reference numbers of complete containers. They are null until a complete container
+    // refers to an open container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 

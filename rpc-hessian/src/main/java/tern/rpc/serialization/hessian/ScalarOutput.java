@@ -115,7 +115,7 @@ final class ScalarOutput {
         if (most <= 0) {
             return 0;
         }
-        int at = out.claim(most); // Each element needs at least one byte.
+        int at = out.claim(most); // Each int that this method writes takes one byte.
         byte[] array = out.array();
         int run = 0;
         while (run < most

@@ -365,9 +365,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped but is the target of a later reference. A skipped value is the target of a
-     * reference, for example, if two fields contain the same object and the first field does not exist in this process.
-     * The tables of the message do not change while the value is being read.
+     * Reads a value that was skipped but is the target of a later reference. This happens, for example, if two fields
+     * contain the same object and the first field does not exist in this process. The tables of the message do not
+     * change while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {

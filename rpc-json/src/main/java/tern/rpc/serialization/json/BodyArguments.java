@@ -60,7 +60,8 @@ final class BodyArguments {
     /**
      * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
      *
-     * @param strict whether an object may have members, which a newer version of a message may add
+     * @param strict whether an object with members counts as no arguments, because a newer version of a message may add
+     *     members
      */
     private void checkNone(byte[] json, int offset, int length, boolean strict) {
         if (length == 0) {
@@ -284,7 +285,7 @@ final class BodyArguments {
         return first;
     }
 
-    /** Describes a body without a value. */
+    /** Returns the end of the error message for a body that contains no JSON. */
     private static String noJson(@Nullable String example) {
         return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
     }

@@ -23,9 +23,9 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
- * Finds the providers of one service among the entries at both levels. Each address is returned once. If an address has
- * entries at both levels, the application-level entry is used. An entry is read when it is new. An entry is read again
- * until a provider is found in it. Not thread-safe.
+ * Finds the providers of one service among interface-level and application-level entries. Each address is returned
+ * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new.
+ * An entry is read again until a provider is found in it. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -34,7 +34,7 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private List<Instance> result = List.of(); // sorted by address
+    private List<Instance> result = List.of(); // the providers found last, sorted by address
     private Map<Object, Matched<?>> before = Map.of();
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 

@@ -233,7 +233,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // A watch on the new node reports this change.
+        zooKeeper.replace(PARENT + "/1", "changed"); // The client also watches nodes that were created again.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }
@@ -292,7 +292,7 @@ class ChangeBurstTest {
         }
     }
 
-    /** Waits until this number of tasks wait for the session's thread. */
+    /** Waits until the given number of tasks wait for the session's thread. */
     private void awaitWaiting(String what, int tasks) {
         Await.until(what, () -> session.waitingTasks() == tasks);
     }
@@ -320,7 +320,7 @@ class ChangeBurstTest {
         assertThat(reads).containsExactly("0", "0", "0", "1");
     }
 
-    /** Advances the clock until this number of entries is known. */
+    /** Advances the clock until the given number of entries is known. */
     private List<String> advanceUntil(BlockingQueue<List<String>> entries, int number) throws Exception {
         List<String> last = List.of();
         for (int i = 0; i < 200 && last.size() < number; i++) {
@@ -378,7 +378,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than the 64 entries that the client reads again at a time
+        int number = 150; // the client reads at most 64 failed entries again at a time, so the test uses more
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

@@ -121,7 +121,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
         return false;
     }
 
-    /** Answers a heartbeat. Closes the connection if the server does not read these answers. */
+    /**
+     * Answers a heartbeat. Closes the connection if too many answers to heartbeats are waiting for the server to read
+     * them.
+     */
     private void answer(long id) {
         ChannelHandlerContext writing = Objects.requireNonNull(context);
         if (unsentAnswers >= MAX_UNSENT_ANSWERS) {

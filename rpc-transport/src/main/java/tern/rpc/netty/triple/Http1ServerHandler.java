@@ -78,7 +78,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- input
+    // ---- request input
 
     @Override
     public void channelRead(ChannelHandlerContext read, Object message) {
@@ -224,7 +224,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- output
+    // ---- answer output
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
@@ -359,7 +359,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
                         + " ms (set by rpc.limits.first-bytes-timeout)"));
     }
 
-    // ---- the connection
+    // ---- connection events
 
     /** Closes the connection after the next answer. */
     void drain() {

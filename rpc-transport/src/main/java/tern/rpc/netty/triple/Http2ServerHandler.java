@@ -153,7 +153,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Does the same as the overridden method, but requests no more bytes while reading is paused. */
+    /** Ends a read like the overridden method, but does not request more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -265,7 +265,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Returns the account of the answers that the client has not read. */
+    /** Returns the object that counts the answers that the client has not read. */
     AnswerAccount answers() {
         return answers;
     }
@@ -472,7 +472,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (answers.unreadBytes() > 0) { // gRPC clients measure the bandwidth with pings while they receive answers
+            // pings during an answer are not limited, because gRPC clients use them to measure the bandwidth
+            if (answers.unreadBytes() > 0) {
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);

@@ -84,7 +84,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- streams
+    // ---- stream messages
 
     void sendHeaders(Metadata headers) {
         if (early != null) {
@@ -184,7 +184,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- ends
+    // ---- answer ends
 
     void reply(Response response) {
         if (!call.isOpen()) {

@@ -109,7 +109,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return super.receivedNanos();
     }
 
-    // ---- the request, on the event loop
+    // ---- request events
 
     @Override
     public CallKind kind() {
@@ -323,7 +323,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    // ---- properties that the server reads
+    // ---- call properties
 
     /**
      * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
@@ -356,7 +356,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return body.isCompressed();
     }
 
-    // ---- decoding
+    // ---- request decoding
 
     @Override
     public int requestBytes() {
@@ -422,7 +422,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         body.discard();
     }
 
-    // ---- streams
+    // ---- request stream
 
     @Override
     public MessageStream stream() {
@@ -473,7 +473,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         answer.send(value);
     }
 
-    // ---- the end
+    // ---- call end
 
     @Override
     public void reply(Response response) {

@@ -98,7 +98,7 @@ abstract class HttpExchange {
     private volatile long unsent;
     // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
     private long taken;
-    private boolean probe; // event loop only
+    private boolean probe; // accessed only by the event loop
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 

@@ -147,8 +147,8 @@ final class ReceiveWindows {
         if (acknowledged) {
             return; // the acknowledgement was not expected, so the streams are not visited
         }
-        // The field remains false if the peer has acknowledged only earlier settings, whose initial window was
-        // different.
+        // The field "acknowledged" remains false if the peer has acknowledged only earlier settings with a different
+        // initial window.
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);

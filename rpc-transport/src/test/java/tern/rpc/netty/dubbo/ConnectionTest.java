@@ -391,7 +391,8 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        // in the second round, the server's check for idle connections may already be scheduled
+        // the test runs twice, because the server's check for idle connections may already be scheduled in the second
+        // round
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {

@@ -101,7 +101,7 @@ class DubboBadInputTest {
         return all.array();
     }
 
-    // Arguments
+    // Invalid arguments
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
@@ -132,7 +132,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Frames
+    // Invalid frames
 
     @Test
     void wrongMagicAtTheStartClosesTheConnection() {
@@ -315,7 +315,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Contents
+    // Invalid contents
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
@@ -474,7 +474,7 @@ class DubboBadInputTest {
         return frame;
     }
 
-    // Behaviour
+    // Connection behaviour
 
     @Test
     void repeatedRequestIdsAreAnsweredEachTime() {
@@ -586,7 +586,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Attacks by a server on a client
+    // Hostile servers
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(

@@ -482,7 +482,7 @@ class TypeTableTest {
                 .isEqualTo(expected);
     }
 
-    /** Renders the rows of the table at the end of the page. */
+    /** Renders the rows of the table at the end of docs/types.md. */
     private static String lines(List<Row> rows) {
         StringBuilder lines = new StringBuilder();
         for (Row row : rows) {

@@ -42,7 +42,7 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- the caller's side
+    // ---- caller methods
 
     /**
      * Sets the action that cancels the call. The action runs between two requests. This method must be called before
@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // the plan does not determine the answers
+            return false; // the plan does not determine the answers of a method that makes a mistake
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "
@@ -187,7 +187,7 @@ final class Feed {
         return StatusCode.CANCELLED; // this exception reports a cancellation that is part of the plan
     }
 
-    // ---- the test's assertions
+    // ---- test assertions
 
     /** Returns a description of the first error in a stream that has ended; null if the stream ended as planned. */
     @Nullable

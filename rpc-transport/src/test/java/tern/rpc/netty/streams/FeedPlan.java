@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan of one stream.
+ * The plan of one stream: what is sent, and where it fails or is cancelled.
  *
  * @param way the direction of the stream
  * @param id the stream's number on its connection, which also selects the Java method signatures that client and server

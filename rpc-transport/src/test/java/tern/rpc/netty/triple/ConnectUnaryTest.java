@@ -71,7 +71,7 @@ class ConnectUnaryTest {
         assertThat(answer.header("content-type")).isEqualTo("application/json");
     }
 
-    // ---- messages
+    // ---- message tests
 
     @ParameterizedTest
     @EnumSource
@@ -156,7 +156,7 @@ class ConnectUnaryTest {
         assertError(sides.send(version, json("$echo", "{}")), 501, "unimplemented", "$echo");
     }
 
-    // ---- metadata
+    // ---- metadata tests
 
     @ParameterizedTest
     @EnumSource
@@ -200,7 +200,7 @@ class ConnectUnaryTest {
         assertThat(answer.headers().keySet()).noneMatch(name -> name.contains("tri-header"));
     }
 
-    // ---- errors
+    // ---- error tests
 
     static Stream<Arguments> codes() {
         return Arrays.stream(Version.values())
@@ -253,7 +253,7 @@ class ConnectUnaryTest {
         assertThat(answer.header("content-type")).startsWith("text/plain");
     }
 
-    // ---- compression
+    // ---- compression tests
 
     @ParameterizedTest
     @EnumSource
@@ -308,7 +308,7 @@ class ConnectUnaryTest {
         assertError(sides.send(version, request), 400, "invalid_argument", "gzip");
     }
 
-    // ---- limits
+    // ---- limit tests
 
     @ParameterizedTest
     @EnumSource
@@ -337,7 +337,7 @@ class ConnectUnaryTest {
                 "rpc.limits.max-response");
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @ParameterizedTest
     @EnumSource
@@ -387,7 +387,7 @@ class ConnectUnaryTest {
         }
     }
 
-    // ---- GET
+    // ---- GET tests
 
     private static WebRequest get(String method, String query) {
         return WebRequest.of("GET", WebSides.WORDS + method + "?" + query);

@@ -86,7 +86,7 @@ class GrpcWebTest {
         assertThat(answer.body()).isEmpty();
     }
 
-    // ---- messages
+    // ---- message tests
 
     @ParameterizedTest
     @ValueSource(strings = {"application/grpc-web", "application/grpc-web+proto"})
@@ -137,7 +137,7 @@ class GrpcWebTest {
         assertThat(lines.subList(3, lines.size())).containsExactly("x-one=1", "bytes-bin=AQL/", "bytes-bin=/w==");
     }
 
-    // ---- base64
+    // ---- base64 tests
 
     @ParameterizedTest
     @EnumSource
@@ -198,7 +198,7 @@ class GrpcWebTest {
         return bytes.toByteArray();
     }
 
-    // ---- errors
+    // ---- error tests
 
     @ParameterizedTest
     @EnumSource
@@ -270,7 +270,7 @@ class GrpcWebTest {
         assertThat(subtype.header("accept-post")).contains("application/grpc-web+proto");
     }
 
-    // ---- compression and limits
+    // ---- limit tests
 
     @ParameterizedTest
     @EnumSource
@@ -308,7 +308,7 @@ class GrpcWebTest {
         assertStatus(send(version, request("repeat", "20000")), 8, "rpc.limits.max-response");
     }
 
-    // ---- streams
+    // ---- stream tests
 
     @ParameterizedTest
     @EnumSource
@@ -377,7 +377,7 @@ class GrpcWebTest {
         }
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @ParameterizedTest
     @EnumSource

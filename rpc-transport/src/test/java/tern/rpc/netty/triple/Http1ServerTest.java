@@ -125,7 +125,7 @@ class Http1ServerTest {
         return String.valueOf(told.poll(30, TimeUnit.SECONDS));
     }
 
-    // Pipelining
+    // Pipelined requests
 
     @Test
     void requestsSentWithoutWaitingAreAnsweredInOrder() throws InterruptedException {
@@ -177,7 +177,7 @@ class Http1ServerTest {
         }
     }
 
-    // Tests of how long a connection stays open
+    // Connection lifetime
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
@@ -297,7 +297,7 @@ class Http1ServerTest {
         }
     }
 
-    // Bodies
+    // Request bodies
 
     @Test
     void clientGets100ContinueIfItsBodyIsNeeded() {

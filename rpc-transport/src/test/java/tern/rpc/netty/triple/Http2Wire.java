@@ -96,7 +96,7 @@ final class Http2Wire implements AutoCloseable {
     private final AtomicInteger finished = new AtomicInteger();
     private OnData onData = (stream, bytes) -> {};
 
-    /** Called for each DATA frame. */
+    /** Called for each DATA frame that has been read. */
     interface OnData {
         void read(int stream, int bytes);
     }

@@ -166,7 +166,7 @@ class IdentityTableTest {
         loops.close();
     }
 
-    // ---- HTTP
+    // ---- HTTP requests
 
     private static List<Wire> wires() {
         byte[] json = "{\"gold\":1}".getBytes(UTF_8);
@@ -360,7 +360,8 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the rows for HTTP/1.1 already test the same code of the server
+                    // GET over HTTP/2 uses the same code of the server as GET over HTTP/1.1, so only HTTP/1.1 is tested
+                    continue;
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -454,7 +455,7 @@ class IdentityTableTest {
         return Stream.of(Policy.values()).flatMap(policy -> wires().stream().map(wire -> Arguments.of(policy, wire)));
     }
 
-    // ---- health and reflection
+    // ---- gRPC services
 
     private static Stream<Arguments> openServiceRows() {
         List<String> paths = List.of(
@@ -529,7 +530,7 @@ class IdentityTableTest {
                 .replaceAll("content-length=\\[\\d+\\]", "");
     }
 
-    // ---- hand-written HTTP/1.1
+    // ---- HTTP/1.1 requests
 
     private String raw(Policy policy, String head) {
         try (RawSocket socket = RawSocket.connect(ports[policy.ordinal()])) {
@@ -595,7 +596,7 @@ class IdentityTableTest {
         return Policy.values();
     }
 
-    // ---- dubbo
+    // ---- dubbo requests
 
     /** A request of the dubbo protocol. */
     private record Call(String service, String version, String method, String types, Consumer<ObjectWriter> rest) {
@@ -736,7 +737,7 @@ class IdentityTableTest {
         assertThat(normal(known)).isEqualTo(normal(unknown)).isEqualTo(normal(answer(policy, noMethod)));
     }
 
-    // ---- the service that needs no authentication, and the names used in this test
+    // ---- test names
 
     @ParameterizedTest
     @MethodSource("policies")

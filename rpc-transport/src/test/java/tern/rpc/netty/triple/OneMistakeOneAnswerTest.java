@@ -342,7 +342,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes the same erroneous call over the protocols of clients other than Tern's. */
+    /** Makes one erroneous call over each protocol of clients other than Tern's. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {
