@@ -12,7 +12,10 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes an activity or wait that takes extra time as a cause, with evidence and a recommended change. */
+/**
+ * Creates the text for a cause: an activity or wait that takes extra time. The text contains the evidence and a
+ * recommended change.
+ */
 final class CauseText {
 
     /** The kind of the cause for time that no evidence explains. */

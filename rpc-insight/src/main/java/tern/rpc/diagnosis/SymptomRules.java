@@ -415,9 +415,9 @@ final class SymptomRules {
         Times large = leaves.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
                 : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
-        // If the calls spend more time running code than reading large data, this code probably fills the heap. The
-        // collector then pauses all threads. The operations with large data also take longer, but they are not the
-        // cause.
+        // If the calls spend more time running application code than reading large requests and results, the
+        // application code probably fills the heap. Reading large data then takes longer only because the collector
+        // pauses all threads.
         boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();

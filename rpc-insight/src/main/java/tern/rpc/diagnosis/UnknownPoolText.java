@@ -7,8 +7,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools without a snapshot: executors that hide their threads, data sources without a pool, and
- * pools that the application or a client library creates itself.
+ * Describes waits for pools whose state Tern does not measure: executors that hide their threads, data sources without
+ * a pool, and pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 

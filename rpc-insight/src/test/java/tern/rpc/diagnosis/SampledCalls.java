@@ -171,7 +171,10 @@ final class SampledCalls {
         return this;
     }
 
-    /** Adds a second to the usual value of a measured quantity. */
+    /**
+     * Sets the usual value of a measured quantity. With several calls of this method, the usual value is learned from
+     * all given values.
+     */
     SampledCalls usualFigure(String name, double value) {
         usual.learn(name, value);
         return this;
