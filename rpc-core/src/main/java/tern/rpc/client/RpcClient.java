@@ -168,8 +168,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for example
-     * while they look up host names. It has four threads, and is shut down with this client.
+     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for
+     * example while they look up host names. It has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
         return lookups;
@@ -489,8 +489,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each task
-         *     gets a new thread, which suits virtual threads
+         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each
+         *     task gets a new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

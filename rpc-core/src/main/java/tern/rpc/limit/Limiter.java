@@ -82,7 +82,7 @@ public final class Limiter {
     // window.
     private final AtomicBoolean turning = new AtomicBoolean();
 
-    // The number of calls from earlier windows that still hold a permit.
+    // The number of calls that were admitted before the current window and still hold a permit.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();

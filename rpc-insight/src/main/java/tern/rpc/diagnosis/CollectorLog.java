@@ -88,8 +88,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns whether the collector's MXBean reports the concurrent cycles of ZGC or Shenandoah. Threads run during these
-     * cycles. The memory is freed by the cycles and not by the short pauses.
+     * Returns whether the collector's MXBean reports the concurrent cycles of ZGC or Shenandoah. Threads run during
+     * these cycles. The memory is freed by the cycles and not by the short pauses.
      */
     private static boolean reportsCycles(String name) {
         return name.contains("Cycles") && isConcurrent(name);

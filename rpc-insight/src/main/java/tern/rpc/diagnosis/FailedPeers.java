@@ -108,8 +108,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency target;
-     * null if there is none.
+     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency
+     * target; null if there is none.
      */
     private @Nullable Part longWait(Excess.Counted counted) {
         EndedCall call = counted.call();

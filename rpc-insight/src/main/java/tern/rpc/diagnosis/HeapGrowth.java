@@ -45,7 +45,10 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** Used in place of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
-    /** After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come first. */
+    /**
+     * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
+     * first.
+     */
     private static final int USES_AFTER_MARKING = 3;
 
     /** How a collection treats old objects. */

@@ -12,7 +12,9 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 /** Learns how often each method is usually called, and compares the current number of calls with the usual number. */
 final class MethodRates {
 
-    /** A burst begins with the first second in which the number of calls is at least this multiple of the usual number. */
+    /**
+     * A burst begins with the first second in which the number of calls is at least this multiple of the usual number.
+     */
     private static final double ONSET = 1.6;
 
     private final Usual usual;

@@ -16,8 +16,8 @@ final class RowHolderRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time does
-     * not show that the operation is slow because of the rows.
+     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time
+     * does not show that the operation is slow because of the rows.
      */
     private static final double HALF = 0.5;
 

@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time. Such
- * calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between two
- * bursts, calls do not run the operation.
+ * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time.
+ * Such calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between
+ * two bursts, calls do not run the operation.
  */
 final class Stampedes {
 
@@ -335,8 +335,8 @@ final class Stampedes {
     /**
      * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
      * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
-     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much faster
-     * one after another than usual, as several calls of one page do.
+     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much
+     * faster one after another than usual, as several calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

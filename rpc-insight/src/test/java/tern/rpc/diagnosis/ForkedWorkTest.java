@@ -20,7 +20,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy. */
+/**
+ * Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy.
+ */
 class ForkedWorkTest {
 
     private static final int THREADS = 2;

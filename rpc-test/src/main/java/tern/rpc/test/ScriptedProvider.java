@@ -146,8 +146,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes} of
-     * the tested application does not apply to the provider.
+     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes}
+     * of the tested application does not apply to the provider.
      *
      * <pre>{@code
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
