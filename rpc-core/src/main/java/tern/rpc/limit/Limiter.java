@@ -254,8 +254,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // The entry times are compared, because a call that entered just as a window ended may have been counted in
-            // the earlier window.
+            // A call that entered just as a window ended may have been counted in the earlier window. Therefore the
+            // code compares the time when the call entered with the beginning of the window.
             turn(false, now);
         }
     }

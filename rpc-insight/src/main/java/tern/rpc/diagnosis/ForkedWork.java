@@ -151,8 +151,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items of their parallel streams themselves while the pool is full and its
-     * tasks run other code. If the tasks run the same code, the work on the items is slow.
+     * Returns whether most late calls run items of their parallel streams themselves while the common pool is full and
+     * its tasks run other code. If the tasks of the pool run the same code as the calls, the work on the items is slow.
      */
     private boolean callsRunItems(PoolVerdict pool, TaskSamples tasks) {
         int sampled = 0;

@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSource;
 /**
  * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
  * between its statements, while another connection waits for the same table. The transaction stays the likely holder
- * until the miss of the latency target ends. Not thread-safe: only the watching thread uses it.
+ * until the miss of the latency target ends. Not thread-safe: only the diagnosis thread uses it.
  */
 final class HeldRows {
 
@@ -42,8 +42,9 @@ final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * The pairs of successive inspections of all connections that find the same transaction must be at least 1/{@value}
-     * of the inspections that find the statement waiting.
+     * A transaction explains the wait of a statement only if enough pairs of successive inspections of the connections
+     * find the transaction. The number of such pairs must be at least 1/{@value} of the number of inspections that find
+     * the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 

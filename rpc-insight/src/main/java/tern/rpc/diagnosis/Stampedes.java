@@ -31,7 +31,10 @@ final class Stampedes {
 
     private static final int MIN_BURSTS = 2;
 
-    /** Calls usually find the entry in the cache, so a call runs at most this number of the operations on average. */
+    /**
+     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
+     * so they rarely run the operation that loads it.
+     */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */

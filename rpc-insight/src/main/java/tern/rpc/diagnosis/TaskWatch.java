@@ -147,8 +147,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns whether each moment that shows the work of threads also shows the work of the threads with the given
-     * name.
+     * Returns whether every sample of the threads outside of calls includes the threads with the given name. Returns
+     * false for the names of virtual threads, whose stacks are read less often.
      */
     boolean isAlwaysSeen(String name) {
         return !seldomSeen.contains(name);
