@@ -101,7 +101,8 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // runs tasks that may block
     private final ScheduledExecutorService clusterTimer; // runs only tasks that do not block
-    private final ScheduledExecutorService hedgeTimer; // the same object as clusterTimer, except in tests
+    // runs the hedges; the timer of the clusters, unless a test replaces it
+    private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();

@@ -46,9 +46,9 @@ final class FairShares {
     private volatile int places;
     private volatile @Nullable Share largest;
 
-    // "wholes" is the number of tenants with admitted calls that are not single connections, such as client addresses.
-    // "parts" is the number of connections with admitted calls. The counts are separate, because connections are
-    // tenants only while no connection comes from a second address.
+    // The first count is the number of tenants with admitted calls that are not single connections, such as client
+    // addresses. The second count is the number of connections with admitted calls. The counts are separate, because
+    // connections are tenants only while no connection comes from a second address.
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 

@@ -106,8 +106,11 @@ final class HeldRows {
         int looks;
         // the number of inspections that found only one holder in an operation of another server than the database
         int outside;
-        int outsideIn; // the number of the last inspection that was counted in "outside"
-        boolean isOneOutside; // whether inspection "outsideIn" has found only one holder so far
+        // the number of the last inspection that found a holder in an operation of another server than the database
+        int outsideIn;
+        // whether the last inspection that found a holder in an operation of another server has found only one such
+        // holder
+        boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }

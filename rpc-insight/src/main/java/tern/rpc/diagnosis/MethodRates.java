@@ -19,8 +19,8 @@ final class MethodRates {
 
     private final Usual usual;
 
-    // The second in which the current burst of each method began. A burst may be longer than the minute that "seconds"
-    // covers.
+    // The second in which the current burst of each method began. Only the counters of the last minute are available
+    // later, and a burst may last longer.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual calls per second by method and address. An address is removed when its call counts are removed.

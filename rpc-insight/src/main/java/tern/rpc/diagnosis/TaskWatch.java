@@ -55,7 +55,7 @@ final class TaskWatch {
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
-    // the names in "executors" that belong to virtual threads, which are sampled less often than other threads
+    // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -167,7 +167,7 @@ final class TaskWatch {
     void addVirtual(ThreadLook thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // Names are added only if "executors" contains them, because its number of names is limited.
+        // Only names of groups with samples are added, because the number of these groups is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

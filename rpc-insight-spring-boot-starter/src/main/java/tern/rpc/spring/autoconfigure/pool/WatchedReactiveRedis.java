@@ -35,7 +35,10 @@ final class WatchedReactiveRedis implements InvocationHandler {
 
     private static final int MAX_KEY_BYTES = 256;
 
-    /** The commands whose name contains this word read the elements in many small replies. */
+    /**
+     * The commands whose name contains this word, such as HSCAN, return the elements of a collection in many small
+     * replies. A large number of elements is therefore not a large reply.
+     */
     private static final String SCAN = "SCAN";
 
     private final StoreNames.Store store;
