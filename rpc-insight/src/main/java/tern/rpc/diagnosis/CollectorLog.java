@@ -238,7 +238,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        // The pauses during a stalled cycle are short, so the duration of the whole cycle is compared.
+        // While threads wait for the end of a collection cycle, the pauses of this cycle are short. Therefore the
+        // duration of the whole cycle is compared.
         paused.remove(STALL);
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);

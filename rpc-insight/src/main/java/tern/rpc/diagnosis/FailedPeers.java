@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class FailedPeers {
 
-    /** The end of the name of a failure of a peer that does not accept connections in time. */
+    /** The suffix of failure names for peers that do not accept connections in time. */
     private static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
 
     private final Excess excess;

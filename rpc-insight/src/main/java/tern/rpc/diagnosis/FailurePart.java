@@ -81,7 +81,7 @@ final class FailurePart {
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
 
-    /** The text before the line of code in the name of a failure. */
+    /** The text that separates the exception from the line of code in the name of a failure. */
     private static final String IN = " in ";
 
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */

@@ -23,7 +23,10 @@ final class Usual {
      */
     private static final double WEIGHT = 0.1;
 
-    /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
+    /**
+     * The number of seconds at the start of a process in which the values of the latest second have the weight {@link
+     * #WEIGHT}.
+     */
     private static final int QUICK_SECONDS = 60;
 
     /**

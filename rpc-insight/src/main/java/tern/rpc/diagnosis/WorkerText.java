@@ -157,7 +157,7 @@ final class WorkerText {
                 Where.PEER, "calls come in bursts: limit them in the caller, or another instance of this server");
     }
 
-    /** Returns whether calls wait for workers for a noticeable part of the target. */
+    /** Returns whether the time that calls wait for a worker is a noticeable share of the latency target. */
     private boolean isWaitedFor() {
         return excess.account.of(Part.of(Kind.QUEUE)) > WAITED * evidence.targetNanos();
     }
