@@ -104,8 +104,8 @@ final class CauseText {
     }
 
     /**
-     * Returns whether the timeout may be too short. Returns false for a pool whose connections are lost, held by others
-     * or opened slowly, because that explains the wait.
+     * Returns whether the timeout of the given wait or operation may be too short. Returns false for a wait for a pool
+     * whose connections are lost, held by other threads, or opened or checked slowly, because this explains the wait.
      */
     private boolean mayHaveTooShortTimeout(Part part) {
         PoolVerdict verdict = part.kind() == Part.Kind.POOL ? PoolVerdict.find(pools, part) : null;

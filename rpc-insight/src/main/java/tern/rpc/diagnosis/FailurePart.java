@@ -296,8 +296,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part of the call's
-     * time that is named after the code that gave up. Returns null for a call that did not fail because of a timeout.
+     * Returns the operation whose timeout ended the call. If there is no such operation, returns an entry of the time
+     * breakdown that is named after the code that gave up. Returns null for a call that did not fail because of a
+     * timeout.
      */
     static @Nullable Part timedOut(EndedCall call) {
         Throwable failure = call.failure();

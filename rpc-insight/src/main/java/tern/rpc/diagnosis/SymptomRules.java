@@ -275,7 +275,8 @@ final class SymptomRules {
     /**
      * Looks for an operation (a statement or Redis command) that takes more than half of the time of all operations of
      * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
-     * operations keep the server busy. The time of the other operations is then attributed to this operation.
+     * operations keep the server busy. The time of the other operations is then attributed to the operation that has
+     * become more frequent.
      *
      * @return whether there is such an operation
      */

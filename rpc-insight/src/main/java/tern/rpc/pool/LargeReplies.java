@@ -103,8 +103,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, its
-     * command gets another mark at some time, but remains the same command.
+     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the name
+     * of its command contains another size at some time, although the command is the same.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);
