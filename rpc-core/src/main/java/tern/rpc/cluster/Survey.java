@@ -223,7 +223,7 @@ final class Survey {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
-    /** Records that a call is sent to the provider as a trial. */
+    /** Records that a call is sent to a slow or failing provider as a trial. */
     void tried(Target target, long now) {
         callsAtTrial = callsAtSurvey;
         target.node().trials().taken(now);

@@ -290,7 +290,8 @@ final class SymptomRules {
             return false;
         }
         if (!isServerSlower(kind, longest)) {
-            // The other operations are as fast as usual, so none of their time is attributed to this operation.
+            // The other operations are as fast as usual, so none of their time is attributed to the more frequent
+            // operation.
             return true;
         }
         for (Part part : leaves.longestFirst()) {

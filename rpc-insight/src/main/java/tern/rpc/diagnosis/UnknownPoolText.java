@@ -18,7 +18,7 @@ final class UnknownPoolText {
         this.excess = excess;
     }
 
-    /** Returns the kind of the cause. */
+    /** Returns the kind of the cause, such as {@code EXECUTOR TOO SMALL}. */
     String kind(Part part) {
         if (isMeasuredAs(Phase.EXECUTOR, part)) {
             return "EXECUTOR TOO SMALL";

@@ -55,12 +55,14 @@ final class WorkerText {
         return usuallyPerSecond > 0 && perSecond > MORE * usuallyPerSecond;
     }
 
-    /** Returns the kind of the cause. */
+    /** Returns the kind of the cause, such as {@code NO FREE WORKER}. */
     String kind() {
         return areMoreCalls() ? "MORE CALLS" : "NO FREE WORKER";
     }
 
-    /** Returns the name of the cause. */
+    /**
+     * Returns the name of the cause: the callers if there are more calls than usual, otherwise the pool of the workers.
+     */
     String name() {
         if (areMoreCalls()) {
             return more == null ? "callers" : "callers of " + more.method();

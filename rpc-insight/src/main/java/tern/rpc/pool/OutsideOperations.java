@@ -49,7 +49,7 @@ public final class OutsideOperations {
      */
     public record Timed(Phase kind, String name, String threadName, double nanos) {
 
-        /** Returns the kind and the name. */
+        /** Returns a map key that consists of the kind and the name of the operation. */
         public String key() {
             return OutsideOperations.key(kind, name);
         }
