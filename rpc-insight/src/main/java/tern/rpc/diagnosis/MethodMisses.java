@@ -29,8 +29,8 @@ final class MethodMisses {
     private static final double SHARE = 0.1;
 
     /**
-     * A method misses the target if more than this share of its calls fails. The share is smaller than {@link #SHARE},
-     * because a failure is worse than a late answer.
+     * A method also misses the target if more than this share of its calls fails, with a confidence of 99 %. The share
+     * is smaller than {@link #SHARE}, because a failure is worse than a late answer.
      */
     private static final double FAILED_SHARE = 0.03;
 

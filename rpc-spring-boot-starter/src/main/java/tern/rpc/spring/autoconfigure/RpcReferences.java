@@ -354,8 +354,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Returns the place of a text with placeholders, for error messages: the first attribute of {@code @RpcReference}
-     * that contains the text. If no attribute contains it, returns the only other place: the timeout that the interface
-     * declares for a method.
+     * whose value is the text. If no attribute has this value, returns the only other place: the timeout that the
+     * interface declares for a method.
      */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();
