@@ -30,7 +30,8 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
-    private final @Nullable CallPart part; // Null if this ledger records a whole call and not a part of a call.
+    // The field is null if this ledger records a whole call and not a part of a call.
+    private final @Nullable CallPart part;
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -296,8 +297,8 @@ public final class CallLedger {
     /**
      * Records the start of an operation that does not block the call's thread. Any thread may call this.
      *
-     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called when
-     *     the operation ends, or when a diagnosis reads the ledger
+     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called
+     *     when the operation ends, or when a diagnosis reads the ledger
      * @return the operation; the caller must end it
      */
     public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {
@@ -372,8 +373,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of this call that other threads are currently running; at most 64. Any thread
-     * may call this.
+     * A call may hand over parts of its work to other threads. Returns the ledgers of the parts that are currently
+     * running, but at most 64. Any thread may call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;

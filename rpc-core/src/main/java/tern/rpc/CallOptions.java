@@ -259,7 +259,9 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /** Creates proxies with other options. The invocation handlers of Tern's proxies implement it. */
+    /**
+     * Creates a copy of a proxy with other options. The invocation handlers of Tern's proxies implement this interface.
+     */
     public interface Target {
         /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);

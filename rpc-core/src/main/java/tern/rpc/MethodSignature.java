@@ -155,7 +155,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // This also refuses a method that returns gRPC's StreamObserver.
+        if (advice != null) { // The result type cannot be sent, for example gRPC's own StreamObserver.
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

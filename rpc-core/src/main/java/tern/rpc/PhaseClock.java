@@ -30,7 +30,7 @@ final class PhaseClock {
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
     private @Nullable String name; // the name of the last operation whose name was known when it began
-    private @Nullable Phase namedPhase; // the phase of the operation whose name is in "name"
+    private @Nullable Phase namedPhase; // the phase of the last operation whose name was known when it began
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**

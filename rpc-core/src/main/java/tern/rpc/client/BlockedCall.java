@@ -27,8 +27,8 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline, so
-     * all of its connections would hang forever.
+     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline,
+     * so all of its connections would hang forever.
      *
      * @throws IllegalStateException if the calling thread is an event loop
      */

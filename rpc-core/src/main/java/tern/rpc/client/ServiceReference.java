@@ -190,8 +190,8 @@ public record ServiceReference<T>(
         /**
          * Builds the reference.
          *
-         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not be
-         *     a wildcard or a list, which only Dubbo supports
+         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not
+         *     be a wildcard or a list, which only Dubbo supports
          */
         public ServiceReference<T> build() {
             checkOne("group", group);

@@ -472,8 +472,8 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // "closed" is set after the routes are removed. If "closed" were set earlier, a waiting call could see that
-            // the cluster is closed, find a provider in the old routes, and be sent.
+            // The cluster is marked as closed only after its routes have been removed. If it were marked earlier, a
+            // waiting call could see that the cluster is closed, find a provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

@@ -20,8 +20,8 @@ public final class Hashes {
     private static final long STEP = 0x100000001B3L;
 
     /**
-     * Whether the hash code of a class depends on the content of its instances. A warning is logged once for each class
-     * whose hash code does not.
+     * Whether the hash code of a class depends on the content of its instances. If the hash code of a class does not
+     * depend on the content, a warning is logged once for this class.
      */
     private static final ClassValue<Boolean> HASHES_CONTENT = new ClassValue<>() {
         @Override

@@ -81,12 +81,12 @@ final class ResponseCost {
 
     private static final int MAX_RELAPSES = 4;
 
-    // The last response time, as a multiple of the usual response time. This is the value at the time costNanos, and it
-    // decays to 1 afterwards.
+    // The last response time, as a multiple of the usual response time. The value decays to 1; this field contains the
+    // value at the last update.
     private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times, as a multiple of the usual response time. This is the value at the time
-    // costNanos, and it decays to 1 afterwards. Each answer has the weight IN_MEAN in the mean. A failure or refusal
+    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1; this
+    // field contains the value at the last update. Each answer has the weight IN_MEAN in the mean. A failure or refusal
     // immediately raises the mean to at least FAILED or REFUSED.
     private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.

@@ -120,8 +120,8 @@ final class Survey {
     }
 
     /**
-     * Measures each group of providers. Ignores ejections in a group in which more than half of the providers are
-     * ejected.
+     * Measures for each group of providers which share of the calls stays in the client's zone. If more than half of
+     * the providers of a group are ejected, ignores the ejections in this group.
      */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -223,7 +223,7 @@ final class Survey {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
-    /** Records that a call is sent to the provider as a trial. */
+    /** Records that a call is sent to a slow or failing provider as a trial. */
     void tried(Target target, long now) {
         callsAtTrial = callsAtSurvey;
         target.node().trials().taken(now);

@@ -173,8 +173,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // No other worker is woken while "waking" is true. Therefore the flag is reset before the thread is
-            // registered and starts another, because these steps need memory and may fail.
+            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread is
+            // registered and starts another thread, because these two steps need memory and may fail.
             waking.set(false);
             alive.add(self);
             startAnother();

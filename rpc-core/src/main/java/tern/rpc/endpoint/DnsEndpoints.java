@@ -200,7 +200,8 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-        } catch (UnknownHostException | RuntimeException | Error e) { // Other names are still looked up.
+        // After a failed lookup, this thread continues with the other names.
+        } catch (UnknownHostException | RuntimeException | Error e) {
             failure = e;
         }
         lookedUp(name, found, failure);

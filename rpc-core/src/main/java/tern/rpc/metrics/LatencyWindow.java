@@ -20,7 +20,7 @@ public final class LatencyWindow {
 
     private static final int SECONDS = 60;
 
-    /** The number of seconds whose summaries are kept. */
+    /** The length of the history: the window stores a summary of each of this number of seconds. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
     /** The number of seconds covered by each point of {@link #series} that is older than a minute. */
@@ -54,7 +54,7 @@ public final class LatencyWindow {
         final AtomicLong failed = new AtomicLong();
         final AtomicLong maxNanos = new AtomicLong();
 
-        private volatile @Nullable Point point; // null until this slot's second is over
+        private volatile @Nullable Point point; // the summary of this slot's second; null until the second is over
 
         Slot(long second) {
             this.second = second;

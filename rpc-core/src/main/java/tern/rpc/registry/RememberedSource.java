@@ -72,7 +72,7 @@ public final class RememberedSource implements EndpointSource {
     private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>();
     private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
-    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before the start
+    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
     private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
 

@@ -74,8 +74,8 @@ public final class LargeMessages {
      *
      * @param bytes the size of the uncompressed request
      * @param tenant identifies the caller; memory is shared between tenants
-     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative if
-     *     they are permits of the memory for requests of medium size
+     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
+     *     if they are permits of the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */

@@ -70,7 +70,8 @@ final class Violations {
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-        } catch (ReflectiveOperationException | RuntimeException e) { // The version of Bean Validation is unknown.
+        // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
+        } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }
         return Place.INSIDE; // The application has created an exception without violations.

@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The part that a server does not have, as its failure reports: the service, its method, or none of them. */
+    /** What a server lacks, as far as its failure shows: the whole service, only the method, or neither. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,

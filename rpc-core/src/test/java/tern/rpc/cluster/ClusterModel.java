@@ -269,7 +269,10 @@ final class ClusterModel {
         return this;
     }
 
-    /** @param timesLonger the methods that are called equally often, and their mean service times in units of 10 ms */
+    /**
+     * @param timesLonger the mean service time of each method in units of 10 ms, by method name; clients call all
+     *     methods equally often
+     */
     ClusterModel methods(Map<String, Double> timesLonger) {
         methods = timesLonger;
         return this;

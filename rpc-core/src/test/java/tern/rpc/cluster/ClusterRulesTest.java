@@ -38,7 +38,7 @@ class ClusterRulesTest extends SimulatedCluster {
             slow.node().begin(now);
             slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
         }
-        timer.move(4 * SECOND); // the longest pause between this slow answer and a probe
+        timer.move(4 * SECOND); // the longest pause between a slow answer and the next probe
         List<Target> probed = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             timer.move(100 * TICK);

@@ -33,7 +33,10 @@ final class AwaitedWork {
      */
     private static final double MOSTLY = 0.7;
 
-    /** If other threads work in at least this share of the samples of waiting calls, the calls wait for their work. */
+    /**
+     * If other threads work in at least this share of the samples of waiting calls, the calls wait for the work of
+     * these threads.
+     */
     private static final double ALWAYS = 0.9;
 
     private static final double HALF = 0.5;

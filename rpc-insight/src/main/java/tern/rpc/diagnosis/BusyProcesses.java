@@ -63,8 +63,8 @@ final class BusyProcesses {
     }
 
     /**
-     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns an
-     * empty string if no program used much, and at the first reading.
+     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
+     * an empty string if no program used much, and at the first reading.
      */
     synchronized String most() {
         long now = clock.nanoTime();

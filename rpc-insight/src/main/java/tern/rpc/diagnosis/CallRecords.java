@@ -102,7 +102,8 @@ final class CallRecords implements CallObserver {
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
         // Calls that a circuit breaker, bulkhead or rate limiter refused. Refused calls have a separate ring buffer. In
-        // the buffer "bad", refused calls would soon replace the calls that show why the limiter refuses calls.
+        // the buffer of late and failed calls, refused calls would soon replace the calls that show why the limiter
+        // refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
         final ConcurrentMap<String, Caller> callers = new ConcurrentHashMap<>();

@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class FailedPeers {
 
-    /** The end of the name of a failure of a peer that does not accept connections in time. */
+    /** The suffix of failure names for peers that do not accept connections in time. */
     private static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
 
     private final Excess excess;
@@ -108,8 +108,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency target;
-     * null if there is none.
+     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency
+     * target; null if there is none.
      */
     private @Nullable Part longWait(Excess.Counted counted) {
         EndedCall call = counted.call();

@@ -41,7 +41,7 @@ final class FlightRecording {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
 
-    /** Returns whether the start of a recording does not slow down the process. */
+    /** Returns true if a recording can start without slowing down the process. */
     static boolean startsCheaply() {
         return !isThere() || Runtime.version().feature() >= NOT_INSTRUMENTED_SINCE || FlightRecorder.isInitialized();
     }

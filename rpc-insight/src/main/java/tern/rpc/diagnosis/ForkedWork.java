@@ -19,7 +19,10 @@ final class ForkedWork {
     /** The minimum number of late calls that must run items of their parallel streams themselves. */
     private static final int MIN_CALLS = 3;
 
-    /** If the pool delays the answers, it is full in at least this share of the samples of exchanges. */
+    /**
+     * The common pool is considered to delay the answers of HTTP exchanges if it is full in at least this share of the
+     * samples of these exchanges.
+     */
     private static final double MOSTLY = 0.5;
 
     /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
@@ -29,7 +32,8 @@ final class ForkedWork {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The minimum number of slow exchanges that show a delay in the pool. A single one more likely shows a slow peer.
+     * The minimum number of slow exchanges that show a delay in the common pool. A single slow exchange more likely
+     * shows a slow peer.
      */
     private static final int MIN_EXCHANGES = 2;
 
@@ -41,7 +45,7 @@ final class ForkedWork {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
-    private boolean awaitAnswers; // whether answers of HTTP exchanges wait for the pool
+    private boolean awaitAnswers; // whether answers of HTTP exchanges wait for a thread of the common pool
 
     ForkedWork(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
@@ -147,8 +151,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items of their parallel streams themselves while the pool is full and its
-     * tasks run other code. If the tasks run the same code, the work on the items is slow.
+     * Returns whether most late calls run items of their parallel streams themselves while the common pool is full and
+     * its tasks run other code. If the tasks of the pool run the same code as the calls, the work on the items is slow.
      */
     private boolean callsRunItems(PoolVerdict pool, TaskSamples tasks) {
         int sampled = 0;

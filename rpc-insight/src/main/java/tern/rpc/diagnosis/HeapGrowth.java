@@ -23,7 +23,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap must have grown by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
-    /** All decreases together may be at most this share of the growth. */
+    /** The sum of all decreases of the used memory may be at most this share of its growth. */
     private static final double MAX_DECREASES = 0.25;
 
     /** The number of major collections that show a growth. Each of them frees all unused objects. */
@@ -42,10 +42,13 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
-    /** Replaces {@link #MIN_SHARE_OTHERS} if no marking shows which old objects are garbage. */
+    /** Used in place of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
-    /** After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come first. */
+    /**
+     * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
+     * first.
+     */
     private static final int USES_AFTER_MARKING = 3;
 
     /** How a collection treats old objects. */
@@ -89,7 +92,10 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         return growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
     }
 
-    /** Returns the index of the collection that left the least memory in use; the last one if there are several. */
+    /**
+     * Returns the index of the collection that left the least memory in use; the last such collection if there are
+     * several.
+     */
     private static int least(List<Use> uses) {
         int least = 0;
         for (int i = 0; i < uses.size(); i++) {

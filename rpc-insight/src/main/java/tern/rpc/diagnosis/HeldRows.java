@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSource;
 /**
  * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
  * between its statements, while another connection waits for the same table. The transaction stays the likely holder
- * until the miss of the latency target ends. Not thread-safe: only the watching thread uses it.
+ * until the miss of the latency target ends. Not thread-safe: only the diagnosis thread uses it.
  */
 final class HeldRows {
 
@@ -42,8 +42,9 @@ final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * The pairs of successive inspections of all connections that find the same transaction must be at least 1/{@value}
-     * of the inspections that find the statement waiting.
+     * A transaction explains the wait of a statement only if enough pairs of successive inspections of the connections
+     * find the transaction. The number of such pairs must be at least 1/{@value} of the number of inspections that find
+     * the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -105,8 +106,11 @@ final class HeldRows {
         int looks;
         // the number of inspections that found only one holder in an operation of another server than the database
         int outside;
-        int outsideIn; // the number of the last inspection that was counted in "outside"
-        boolean isOneOutside; // whether inspection "outsideIn" has found only one holder so far
+        // the number of the last inspection that found a holder in an operation of another server than the database
+        int outsideIn;
+        // whether the last inspection that found a holder in an operation of another server has found only one such
+        // holder
+        boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }

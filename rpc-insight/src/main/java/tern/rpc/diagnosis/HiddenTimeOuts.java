@@ -79,7 +79,9 @@ final class HiddenTimeOuts {
         return found;
     }
 
-    /** Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated. */
+    /**
+     * Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated.
+     */
     private static NamedTimes.@Nullable Entry longest(EndedCall call) {
         return call.ledger().named().stream()
                 .filter(entry -> OPERATIONS.contains(entry.kind())

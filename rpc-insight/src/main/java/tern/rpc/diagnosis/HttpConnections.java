@@ -56,7 +56,7 @@ final class HttpConnections {
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
 
     /**
-     * Returns the text if the connections explain the time of the given exchange; null otherwise.
+     * Returns the text of the cause if the connections explain the time of the given exchange; null otherwise.
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown

@@ -56,8 +56,9 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether this class itself does the work of the owner. Returns false if the class holds the lock while it
-     * calls application code, as a map may do, because that code is then slow, and not the class itself.
+     * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
+     * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
+     * slow, and not the class.
      */
     private static boolean isInside(ThreadLook owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {

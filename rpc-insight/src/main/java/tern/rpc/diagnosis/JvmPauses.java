@@ -19,8 +19,8 @@ final class JvmPauses {
     private static final double HALF = 0.5;
 
     /**
-     * Operations of the JVM that are shorter than this do not explain a pause, because such short pauses are not
-     * measured.
+     * The minimum duration of a JVM operation that can explain a pause of the process. Shorter pauses of the process
+     * are not measured.
      */
     static final double MIN_NANOS = 20e6;
 

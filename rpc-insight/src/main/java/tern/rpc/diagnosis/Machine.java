@@ -65,7 +65,7 @@ record Machine(
 
     private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
 
-    /** Collections matter for the time of calls if their pauses take at least this share of the time. */
+    /** Pauses of the garbage collector may make calls late if the pauses take at least this share of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
     Machine {

@@ -18,7 +18,9 @@ record MethodRate(
         long sinceNanos,
         @Nullable Caller caller) {
 
-    /** A method is called more often than usual if the number of calls is at least this multiple of the usual number. */
+    /**
+     * A method is called more often than usual if the number of calls is at least this multiple of the usual number.
+     */
     static final double MORE = 3;
 
     /** Replaces {@link #MORE} if nearly all of the additional calls come from one caller. */

@@ -45,8 +45,8 @@ final class MissReport {
     private @Nullable String told; // the last logged first cause; null while calls meet the target
     private int secondsSinceTold;
     private boolean logs; // whether the current period of late calls may be logged
-    private @Nullable String first; // the published first cause
-    private int firstSeconds; // for how many consecutive seconds the first published cause has been the same
+    private @Nullable String first; // the first cause in the last published diagnosis
+    private int firstSeconds; // for how many consecutive seconds the published diagnoses have had the same first cause
     private int seconds;
 
     MissReport(History history) {

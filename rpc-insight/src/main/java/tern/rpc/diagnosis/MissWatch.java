@@ -97,7 +97,7 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // There were few calls in the last ten seconds, so the share of bad calls is computed over the last minute.
+            // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute.
             // The share is not used if there were many calls in the last minute. If many calls have just stopped, the
             // share would describe the past.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {

@@ -41,7 +41,8 @@ final class Moments {
         }
 
         /**
-         * Returns whether it is known what all threads with the given name did, or that one of these threads worked.
+         * Returns true in two cases: one of the threads with the given name was found working, or all of these threads
+         * were sampled.
          */
         boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);

@@ -23,7 +23,9 @@ final class Pressure {
     /** Memory is short if tasks waited for memory for at least this share of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
-    /** If the kernel does not report stalls, memory is short if at least this number of pages is read back per second. */
+    /**
+     * If the kernel does not report stalls, memory is short if at least this number of pages is read back per second.
+     */
     private static final double MANY_FAULTS = 100;
 
     /** The process itself waits for memory if it reads back at least this number of pages per second. */

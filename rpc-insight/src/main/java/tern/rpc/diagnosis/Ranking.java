@@ -192,8 +192,9 @@ final class Ranking {
     }
 
     /**
-     * Adds ten times the latency target for each refused call. The time is attributed to the wait for a worker, to
-     * another limit, or to the application if the application refused the call itself.
+     * Adds the refused calls to the extra time of calls: each refused call counts as ten times the latency target. The
+     * added time is attributed to the reason of the refusal: the wait for a worker, another limit, or the application
+     * itself.
      */
     private void addRefused() {
         double cost =

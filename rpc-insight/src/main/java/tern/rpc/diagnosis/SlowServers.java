@@ -12,7 +12,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Finds out whether all operations of one kind (such as all statements), or all operations on one peer (such as one of
- * several data sources or Redis servers), became slower. If so, this server or the network to it is the likely cause.
+ * several data sources or Redis servers), became slower. If so, the server of these operations, or the network to the
+ * server, is the likely cause.
  */
 final class SlowServers {
 

@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Compares each operation with its own usual time, to find out whether operations with different usual times have become
- * slower together.
+ * Compares each operation with its own usual time, to find out whether operations with different usual times have
+ * become slower together.
  */
 final class SlowerTogether {
 

@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time. Such
- * calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between two
- * bursts, calls do not run the operation.
+ * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time.
+ * Such calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between
+ * two bursts, calls do not run the operation.
  */
 final class Stampedes {
 
@@ -31,7 +31,10 @@ final class Stampedes {
 
     private static final int MIN_BURSTS = 2;
 
-    /** Calls usually find the entry in the cache, so a call runs at most this number of the operations on average. */
+    /**
+     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
+     * so they rarely run the operation that loads it.
+     */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */
@@ -335,8 +338,8 @@ final class Stampedes {
     /**
      * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
      * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
-     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much faster
-     * one after another than usual, as several calls of one page do.
+     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much
+     * faster one after another than usual, as several calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

@@ -24,7 +24,8 @@ final class TaskSamples {
 
     // for each activity of the tasks, the application's innermost stack frame
     final Map<Part, StackTraceElement> lines = new HashMap<>();
-    // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
+    // for each activity of the tasks, the innermost application frame outside the class of the application's innermost
+    // frame
     final Map<Part, StackTraceElement> callers = new HashMap<>();
     // the samples in which the application's code waits for a result directly, not through a library
     private final Times ownWaits = new Times();
@@ -40,8 +41,8 @@ final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The ids of the threads that were sampled since the last halving of the samples. The field earlierThreads
-    // contains the ids from the interval before the last halving.
+    // The first set contains the ids of the threads that were sampled since the last halving of the samples. The second
+    // set contains the ids of the threads that were sampled in the interval before.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue

@@ -55,7 +55,7 @@ final class TaskWatch {
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
-    // the names in "executors" that belong to virtual threads, which are sampled less often than other threads
+    // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -147,8 +147,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns whether each moment that shows the work of threads also shows the work of the threads with the given
-     * name.
+     * Returns whether every sample of the threads outside of calls includes the threads with the given name. Returns
+     * false for the names of virtual threads, whose stacks are read less often.
      */
     boolean isAlwaysSeen(String name) {
         return !seldomSeen.contains(name);
@@ -167,7 +167,7 @@ final class TaskWatch {
     void addVirtual(ThreadLook thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // Names are added only if "executors" contains them, because its number of names is limited.
+        // Only names of groups with samples are added, because the number of these groups is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }

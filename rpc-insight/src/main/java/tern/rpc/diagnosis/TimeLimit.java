@@ -19,7 +19,10 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
 
     private static final double LATE_NANOS = 20e6;
 
-    /** The measured time may be shorter than the limit, because a client may measure it from an earlier moment. */
+    /**
+     * The measured time of an operation may be shorter than its limit, because the client may start to count the limit
+     * before the measurement begins.
+     */
     private static final double EARLY = 0.9;
 
     public TimeLimit {

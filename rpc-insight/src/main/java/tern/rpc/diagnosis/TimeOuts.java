@@ -255,7 +255,10 @@ final class TimeOuts {
         return AnswerTimes.of(late, excess.goodDuringMiss(), phase, part.name());
     }
 
-    /** Describes a timeout of an operation whose usual time is unknown because it has always ended many calls. */
+    /**
+     * Describes a timeout that is too short for an operation. The usual time of the operation is unknown, because the
+     * timeout has ended many calls since the application started.
+     */
     private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
         String times = "takes " + answers.text() + " when it ends in time";
         return tooShort(part, phase, failed, timeout, times, answers);
@@ -299,7 +302,8 @@ final class TimeOuts {
 
     /**
      * Returns whether the operation takes longer than usual: the timeout is longer than the usual times, operations
-     * that the timeout does not end are slower, or the timeout ends more operations than the usual times let expect.
+     * that the timeout does not end are slower, or the timeout ends a larger share of the operations than their usual
+     * times explain.
      *
      * @param usually the usual time of one operation
      * @param usualCount how many operations with the same name a call usually runs

@@ -23,7 +23,10 @@ final class Usual {
      */
     private static final double WEIGHT = 0.1;
 
-    /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
+    /**
+     * The number of seconds at the start of a process in which the values of the latest second have the weight {@link
+     * #WEIGHT}.
+     */
     private static final int QUICK_SECONDS = 60;
 
     /**
@@ -83,8 +86,8 @@ final class Usual {
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
 
-    // the figures of operations outside of calls, in the order of their last use; such operations may have any number
-    // of names, for example if a job calls many hosts, and must not use up the places of other figures
+    // the usual times of operations outside of calls, in the order of their last use; they are limited separately,
+    // because operations outside of calls may have any number of names, for example if a job calls many hosts
     private final Map<String, Figure> outside = new LinkedHashMap<>(16, 0.75f, true);
 
     /** The usual value of a measured quantity. */

@@ -37,7 +37,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** The share of its allowed processors that this process used; -1 if unknown. */
+    /** The share of the allowed processors that this process used; -1 if unknown. */
     public double ownCpuShare() {
         double own = ownCpuProcessors();
         return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));

@@ -49,7 +49,7 @@ public final class OutsideOperations {
      */
     public record Timed(Phase kind, String name, String threadName, double nanos) {
 
-        /** Returns the kind and the name. */
+        /** Returns a map key that consists of the kind and the name of the operation. */
         public String key() {
             return OutsideOperations.key(kind, name);
         }
@@ -189,7 +189,7 @@ public final class OutsideOperations {
         private final String operation;
 
         // The lock on this object guards the following fields.
-        private double tookNanos = UNKNOWN; // the weighted mean of the last durations
+        private double tookNanos = UNKNOWN; // the weighted mean of the durations of the last executions
         private boolean begun; // whether the beginnings of executions are recorded, and not only their ends
         private int running;
         private int times;

@@ -20,7 +20,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy. */
+/**
+ * Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy.
+ */
 class ForkedWorkTest {
 
     private static final int THREADS = 2;
@@ -146,7 +148,7 @@ class ForkedWorkTest {
         assertThat(titleOfExchanges(SPRINGS_CLIENT, false)).isEqualTo("SLOW NETWORK: every HTTP peer");
     }
 
-    /** Adds a sample of a call that waits for its tasks, at its own time. */
+    /** Adds a sample, taken at the given time, of a call that waits for its tasks. */
     private static void waitForTasks(Sampler.Samples samples, long time) {
         samples.add(new Sample(
                 time,

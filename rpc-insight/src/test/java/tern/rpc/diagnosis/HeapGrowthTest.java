@@ -63,7 +63,7 @@ class HeapGrowthTest {
         assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
     }
 
-    /** Returns young collections of G1, and two pauses of a marking after the given number of them. */
+    /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
     private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
         List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));
         Use before = uses.get(youngBefore - 1);

@@ -100,7 +100,7 @@ final class SampledCalls {
     /**
      * Adds calls that spend time in a phase.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
         return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
@@ -171,7 +171,10 @@ final class SampledCalls {
         return this;
     }
 
-    /** Adds a second to the usual value of a measured quantity. */
+    /**
+     * Sets the usual value of a measured quantity. With several calls of this method, the usual value is learned from
+     * all given values.
+     */
     SampledCalls usualFigure(String name, double value) {
         usual.learn(name, value);
         return this;
@@ -191,7 +194,7 @@ final class SampledCalls {
     /**
      * Adds calls that wait, and then run an HTTP exchange.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
@@ -207,7 +210,7 @@ final class SampledCalls {
     /**
      * Adds calls that wait, and repeat an HTTP exchange in between.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeatingExchange(
             String method,
@@ -222,7 +225,7 @@ final class SampledCalls {
     /**
      * Adds calls that repeat a command of 1 ms, and also wait.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeating(
             String method, String command, int times, double waitMillis, Consumer<Sampler.Samples> look) {

@@ -56,7 +56,7 @@ class VmOperationsTest {
 
     @Test
     void thisJvmHasALogOfOperations() {
-        Thread.getAllStackTraces(); // The JVM stops all threads for this method.
+        Thread.getAllStackTraces(); // The JVM stops all threads to read their stacks.
 
         operations.read();
 

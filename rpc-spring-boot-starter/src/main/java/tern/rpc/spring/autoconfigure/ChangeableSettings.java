@@ -37,7 +37,7 @@ record ChangeableSettings(
      */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>();
-        // A service without changeable properties is not in "services", but keeps its other properties.
+        // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((name, service) -> {
             RpcClientProperties.Service before = changed.getOrDefault(name, RpcClientProperties.Service.NONE);

@@ -112,7 +112,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         if (!type.isInterface()
                 || ExportedBeans.isForeign(type)
                 || Arrays.stream(type.getInterfaces()).anyMatch(ExportedBeans::isForeign)) {
-            return false; // Libraries such as Spring Data create beans for such interfaces.
+            // Libraries such as Spring Data create beans for interfaces that extend an interface of the library.
+            return false;
         }
         try {
             ServiceDescriptor.of(type);

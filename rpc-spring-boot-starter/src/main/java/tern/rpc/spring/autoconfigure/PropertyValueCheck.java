@@ -144,7 +144,10 @@ final class PropertyValueCheck {
         }
     }
 
-    /** Checks that the text of a value is the same as in the file, if YAML did not read the value as a string. */
+    /**
+     * Rejects a value that YAML reads as a number or boolean, if its text then differs from the text in the file, or if
+     * it is a token. For example, YAML reads 012345 as 5349.
+     */
     private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
         Class<?> type = known.typeOf(name);
         if (type == Token.class) {

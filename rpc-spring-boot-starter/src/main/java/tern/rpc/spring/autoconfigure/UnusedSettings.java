@@ -102,7 +102,8 @@ final class UnusedSettings {
         try {
             return environment.getProperty(property);
         } catch (RuntimeException e) {
-            // Without a web server, nothing else reads this property, so its mistake must not stop the start.
+            // Only a web server needs this property. In an application without a web server, an invalid value must not
+            // prevent startup.
             return null;
         }
     }

@@ -59,8 +59,8 @@ final class RedisWatch implements BeanPostProcessor {
             return null;
         }
         String server = lettuce.getHostName() + ":" + lettuce.getPort();
-        // Clients with a fixed primary and replicas also return the default address, so the default address is treated
-        // as unknown.
+        // A client that is configured with a fixed primary and replicas returns the default address instead of its own.
+        // The default address is therefore treated as unknown.
         return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }
