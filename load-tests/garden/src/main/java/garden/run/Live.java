@@ -4,8 +4,8 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows one fault from beginning to end. The fault is planted, diagnosed and undone, and the shop recovers. Confined to
- * one thread.
+ * Shows one fault from beginning to end. The fault is planted in the shop application, diagnosed and undone, and the
+ * application recovers. Confined to one thread.
  */
 final class Live {
 
@@ -65,8 +65,8 @@ final class Live {
     }
 
     /**
-     * Waits until the shop's calls no longer miss the latency target. Returns the number of seconds until then, or -1
-     * if they still miss the target after {@value #RECOVERY_SECONDS} seconds.
+     * Waits until the calls to the shop application no longer miss the latency target. Returns the number of seconds
+     * until then, or -1 if they still miss the target after {@value #RECOVERY_SECONDS} seconds.
      */
     private double awaitEnd() throws Exception {
         long start = System.nanoTime();

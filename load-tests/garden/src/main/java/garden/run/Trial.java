@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults in one running shop, one after another. Trials in several shops share a lock, so that only one fault is
- * planted at a time. Confined to one thread.
+ * Plants faults in one running shop application, one after another. Trials in several applications share a lock, so
+ * that only one fault is planted at a time. Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // The fault in another shop may have slowed this shop down.
+                awaitHealthy(); // The fault in another application may have slowed this application down.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -112,7 +112,7 @@ final class Trial {
     }
 
     /**
-     * Waits until the shop is healthy.
+     * Waits until the shop application is healthy.
      *
      * @return true if the next fault may be planted; false if the shop must be restarted
      */

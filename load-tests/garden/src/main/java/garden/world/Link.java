@@ -11,7 +11,10 @@ import java.net.StandardSocketOptions;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A proxy between the shop and a database or peer. It can delay, block, throttle or cut connections. Thread-safe. */
+/**
+ * A proxy between the shop application and a database or an HTTP server. It can delay, block, throttle or cut
+ * connections. Thread-safe.
+ */
 public final class Link implements AutoCloseable {
 
     private final ServerSocket server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());

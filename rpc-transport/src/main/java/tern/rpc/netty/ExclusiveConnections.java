@@ -416,7 +416,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             try {
                 open();
             } catch (RuntimeException | Error e) {
-                // Without another attempt, this client would never reconnect to the endpoint.
+                // If no further attempt were scheduled, this client would never reconnect to the endpoint.
                 unreachable("the attempt to connect failed: " + Thrown.text(e));
             }
         }

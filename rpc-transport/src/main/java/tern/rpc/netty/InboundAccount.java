@@ -157,7 +157,7 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker may have released bytes before reading was paused, and so has not resumed reading
+            pause(false); // a worker that released bytes just before the pause has not resumed reading
         }
         if (paused) {
             budget.await(this);

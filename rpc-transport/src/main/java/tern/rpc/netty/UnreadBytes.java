@@ -35,7 +35,7 @@ public final class UnreadBytes {
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final UnsentBudget budget;
-    private final FairBudget.Part part; // the unread bytes of the client's network
+    private final FairBudget.Part part; // the unread bytes of all connections from the client's address
     private volatile long bytes; // the unread bytes of the connection; updated atomically through BYTES
 
     // number of answer bytes that the client has read; written only by the event loop

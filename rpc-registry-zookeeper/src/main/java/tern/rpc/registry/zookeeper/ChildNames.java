@@ -69,7 +69,7 @@ final class ChildNames {
         }
     }
 
-    /** Lists the children after a connection has been established. */
+    /** Lists the names of the node's children. Called each time a connection has been established. */
     void connected() {
         if (closed) {
             return;

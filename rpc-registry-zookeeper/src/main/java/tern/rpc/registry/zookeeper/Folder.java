@@ -240,7 +240,8 @@ final class Folder<T> implements Session.Listener {
             }
             take(child, data.bytes());
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
-            // The child has been deleted. If the child exists again, it is read when the next list contains it.
+            // The child has been deleted. If it is created again, it is read as soon as a new list of children contains
+            // it.
             child.unread = true;
         } else if (OperationFailures.isConnectionLost(failure)) {
             child.unread = true;

@@ -69,7 +69,7 @@ final class ServiceMatch {
      *
      * @param processes sorted by address
      * @param metadata returns the services of a process; null until they are known
-     * @param shared the providers that other services of the application have found in these processes
+     * @param shared the providers that have already been found in these processes for other services of the application
      */
     void addProcesses(
             String application,
@@ -122,8 +122,8 @@ final class ServiceMatch {
     }
 
     /**
-     * Adds the entries of one list. Reads only entries that were not in the previous list, and entries in which no
-     * provider was found.
+     * Finds the providers in the entries of one list, and adds them to the result. Reads only entries that are new in
+     * the list, and entries in which no provider has been found so far.
      *
      * @param key identifies the list
      */

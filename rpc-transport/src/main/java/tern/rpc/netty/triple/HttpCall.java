@@ -33,11 +33,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    // an error that only authorized callers get; null if there are no authorizers
+    // an error in the request that only authorized callers get; null if there are no authorizers
     private final @Nullable HiddenMistake hidden;
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
-    private boolean rested; // used only by the event loop; true once mayRest() has returned true
+    private boolean rested; // true after mayRest() has returned true for the first time; only the event loop uses it
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 

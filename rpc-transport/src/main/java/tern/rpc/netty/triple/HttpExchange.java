@@ -68,8 +68,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream may send more messages. A receiver that is set later must first check whether the
-         * stream is ready.
+         * Called when the stream may send more messages. A receiver of this event that is set later must first check
+         * whether the stream is already ready.
          */
         void ready();
 

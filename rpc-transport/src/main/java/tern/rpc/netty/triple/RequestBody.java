@@ -41,11 +41,11 @@ final class RequestBody {
     private enum Phase {
         /** The request is being read, and the call has not been passed to the server yet. */
         ARRIVING,
-        /** The call has been passed to the server, which may request more messages. */
+        /** The call has been passed to the server, which may request further messages of the body. */
         SERVED,
         /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
-        /** The call has been passed to the server. The rest of the body is dropped. */
+        /** The call has been passed to the server, and the rest of the body is dropped. */
         CLOSED
     }
 

@@ -113,7 +113,7 @@ class IdentityTableTest {
     private final EventLoops loops = EventLoops.start(2);
     private final List<AutoCloseable> open = new ArrayList<>();
     private final Vault.Server vault = new Vault.Server();
-    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // one HTTP/2 client for each policy
+    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // the HTTP/2 client for each policy
     private final int[] ports = new int[Policy.values().length];
 
     @BeforeAll

@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** Wraps the protocol to record the connections that it opens. */
+    /** Wraps the protocol. The wrapper records the connections that are opened with the protocol. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
