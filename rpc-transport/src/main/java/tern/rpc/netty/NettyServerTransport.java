@@ -247,8 +247,8 @@ public final class NettyServerTransport implements ServerTransport {
                     null);
             if (!accepted.closeFuture().isDone()) {
                 // The connection must no longer be counted when its peer notices the close, because the peer may
-                // connect again immediately. This code runs on the channel's event loop, so the listener has not run
-                // yet.
+                // connect again immediately. This code runs on the channel's event loop, so the close listener, which
+                // decrements the connection count, has not run yet.
                 accepted.closeFuture().removeListener(closed);
                 closed(accepted, network);
             }

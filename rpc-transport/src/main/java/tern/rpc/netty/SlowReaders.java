@@ -176,8 +176,8 @@ final class SlowReaders {
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // while a check is running, other threads do not schedule another check, so without this call, answers that
-            // they queued in the meantime would be missed
+            // While a check runs, other threads queue answers without scheduling another check. The following call
+            // schedules a check of these answers.
             queued();
         }
     }

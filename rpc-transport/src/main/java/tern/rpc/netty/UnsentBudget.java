@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
  * only one network (the connections from one address) has unread bytes. Thread-safe.
  *
- * <p>These rules apply in addition to the limit for each stream. A stream may send more if its network has few unread
- * bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
+ * <p>The following rules apply in addition to the limit for each stream. A stream may send more if its network has few
+ * unread bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
  * quarters of the budget are used. If their connection has few unread bytes, they are ended only when the whole budget
  * is used.
  *

@@ -464,7 +464,8 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    // another event loop closes the connections, so their number decreases only after a moment
+                    // another event loop closes the connections, so the number of open connections decreases a moment
+                    // later
                     Await.until("one is gone", () -> connections() < 4);
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {

@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * The latency charts of one scenario: a chart with one percentile curve per peer, and one histogram per peer. They
- * combine the latencies of all rounds.
+ * The latency charts of one scenario: a chart with one percentile curve per peer, and one histogram per peer. The
+ * charts combine the latencies of all rounds.
  */
 final class LatencyCharts {
 

@@ -10,8 +10,8 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * New processes of one peer. They are warmed up with few callers in every scenario, and then measured. Before the
- * measurement, the first scenario runs once more and its result is discarded, because the JIT compiler may still be
+ * New processes of one peer. The processes are warmed up with few callers in every scenario, and then measured. Before
+ * the measurement, the first scenario runs once more and its result is discarded, because the JIT compiler may still be
  * running on machines with few processors.
  */
 final class Trial implements AutoCloseable {

@@ -261,7 +261,7 @@ final class Folder<T> implements Session.Listener {
         }
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // moves the child to the end, so that the failed children are read in turn
+            failed.add(child); // moves the child to the end, so that the other failed children are read first
             retry.failed(); // no watch reports changes of a child that could not be read
         }
     }

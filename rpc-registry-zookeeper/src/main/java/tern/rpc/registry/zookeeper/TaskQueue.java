@@ -44,8 +44,8 @@ final class TaskQueue {
     }
 
     private void run() {
-        // The flag is reset before the tasks run. A task that is added later is run by this call of run() or causes
-        // another call.
+        // The flag is reset before the tasks run. A task that is added afterwards is run by the current call of run()
+        // or causes a new call of run().
         handedOver.set(false);
         runSome();
         if (!tasks.isEmpty()) {

@@ -482,7 +482,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
             if (drain == null || !drain.acknowledged(data, read)) {
-                super.onPingAckRead(read, data); // the ping that this frame acknowledges was not sent by the server
+                super.onPingAckRead(read, data); // the frame does not acknowledge a ping of ConnectionDrain
             }
         }
 

@@ -213,10 +213,11 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // the status code of the exception could blame the caller, although the method is at fault
+                // the status code of the exception is replaced, because it could blame the caller for a fault of the
+                // method
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // this exception is caused by the metadata or by a lack of memory
+            } catch (Throwable e) { // the metadata or a lack of memory causes such an exception
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }

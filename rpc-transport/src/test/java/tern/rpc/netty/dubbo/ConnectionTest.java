@@ -391,8 +391,8 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        // the test runs twice, because the server's check for idle connections may already be scheduled in the second
-        // round
+        // the test runs twice: in the second round, the server may already have scheduled its check for idle
+        // connections
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {

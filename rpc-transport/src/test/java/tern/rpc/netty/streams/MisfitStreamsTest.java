@@ -96,8 +96,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients other than Tern's. They do not check deadlines themselves, so the server must end the endless
-     * streams.
+     * The clients other than Tern's. These clients do not check deadlines themselves, so the server must end the
+     * endless streams.
      */
     private enum Client {
         GRPC_CLIENT,

@@ -154,8 +154,8 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Removes the captured frames that end the connection. They would otherwise reach the server before its answer is
-     * complete.
+     * Removes the captured frames that end the connection. These frames would otherwise reach the server before its
+     * answer is complete.
      */
     private static byte[] withoutEnd(byte[] captured) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream();

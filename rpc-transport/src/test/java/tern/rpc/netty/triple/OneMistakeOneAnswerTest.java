@@ -367,7 +367,7 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // this cast is not checked at run time
+    @SuppressWarnings("unchecked") // the JVM does not check the cast to a type variable
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }
