@@ -61,8 +61,8 @@ record EntryText(String host, String startedAt, String common) {
         /**
          * Removes the value after each occurrence of a name from the text.
          *
-         * @return the last value; empty if there is none. Null if a value is not plain, or if there are more than
-         *     {@code most} values
+         * @return the last value; empty if there is none. Null if a value would have to be decoded, or if there are
+         *     more than {@code most} values
          */
         @Nullable
         String cut(String name, char end, int most) {
@@ -81,7 +81,10 @@ record EntryText(String host, String startedAt, String common) {
             return value;
         }
 
-        /** Returns the position of the first character that is not plain. A plain character needs no decoding. */
+        /**
+         * Returns the position of the first character at which the text is no longer a plain value, that is, a value
+         * that needs no decoding.
+         */
         private int endOfPlain(int from) {
             int to = from;
             while (to < rest.length() && isPlain(rest.charAt(to))) {

@@ -77,7 +77,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // after the table is emptied, the next block announces the new size
+            empty(); // the next header block announces the new size, because empty() requests an announcement
         }
     }
 

@@ -145,7 +145,7 @@ final class ReceiveWindows {
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         if (acknowledged) {
-            return; // no acknowledgement is expected, so the streams need no update
+            return; // no acknowledgement is expected, so the windows of the streams need no update
         }
         // The field "acknowledged" remains false if the peer has acknowledged only earlier settings with a different
         // initial window.

@@ -137,7 +137,8 @@ class TypeTableTest {
     }
 
     /**
-     * A service in which each method returns its own sample. Records the last argument of each method.
+     * A service in which each method returns a sample value of its result type. Records the last argument of each
+     * method.
      */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
