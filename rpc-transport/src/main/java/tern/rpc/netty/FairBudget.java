@@ -30,7 +30,7 @@ final class FairBudget {
     private final AtomicLong taken = new AtomicLong();
     // the bytes above half of the budget that a network holds; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
-    private final AtomicInteger holders = new AtomicInteger(); // the number of networks that hold bytes
+    private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 
     FairBudget(long maxBytes) {
@@ -47,8 +47,8 @@ final class FairBudget {
     }
 
     /**
-     * Counts a connection from the given network. Returns the record of the bytes that the network occupies.
-     * {@link Part#leave} must be called when the connection is closed.
+     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
+     * address occupy. {@link Part#leave} must be called when the connection is closed.
      */
     Part join(InetAddress network) {
         return parts.compute(network, (same, known) -> {
@@ -58,12 +58,12 @@ final class FairBudget {
         });
     }
 
-    /** Returns the number of networks that have connections or hold bytes. */
+    /** Returns the number of client addresses that have connections or hold bytes of the budget. */
     int networks() {
         return parts.size();
     }
 
-    /** Returns the number of networks that hold bytes. */
+    /** Returns the number of client addresses that hold bytes of the budget. */
     int holders() {
         return holders.get();
     }
@@ -114,13 +114,15 @@ final class FairBudget {
                     (same, known) -> known == this && connections.get() == 0 && held.get() == 0 ? null : known);
         }
 
-        /** Returns the number of bytes that the network holds. */
+        /** Returns the number of bytes that all connections from the network's address hold. */
         long bytes() {
             return held.get();
         }
 
         /**
-         * Returns whether a connection from this network that holds the given number of bytes may add further bytes.
+         * Returns whether a connection from this client address may add further bytes.
+         *
+         * @param ofConnection the number of bytes that the connection already holds
          */
         boolean hasRoom(long ofConnection) {
             return ofConnection + held.get() < maxBytes - taken.get();

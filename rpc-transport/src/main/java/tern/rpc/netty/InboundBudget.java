@@ -83,18 +83,21 @@ final class InboundBudget {
         return memory.used();
     }
 
-    /** Returns the number of networks that have connections or hold bytes. */
+    /** Returns the number of client addresses that have connections or hold bytes of the budget. */
     int networks() {
         return memory.networks();
     }
 
-    /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */
+    /**
+     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
+     * address hold.
+     */
     FairBudget.Part join(InetAddress network) {
         return memory.join(network);
     }
 
     /**
-     * @param part the record of the bytes that the network holds
+     * @param part the record of the bytes that all connections from the caller's address hold
      * @param bytes the number of bytes to add; negative for released bytes
      */
     void add(FairBudget.Part part, long bytes) {

@@ -40,7 +40,7 @@ public final class UnreadBytes {
 
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
-    // the report size of the client; only the event loop writes this field
+    // the client's report size (see stepBytes()); only the event loop writes this field
     private volatile int stepBytes;
     private volatile boolean givenUp; // true while the connection is being closed because its client does not read
 
@@ -92,7 +92,7 @@ public final class UnreadBytes {
     }
 
     /**
-     * Called when the report size of the client is known. Must run on the event loop.
+     * Called when the client's report size (see {@link #stepBytes}) is known. Must run on the event loop.
      *
      * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
      */

@@ -14,7 +14,10 @@ import tern.rpc.serialization.SerializationException;
  */
 final class OpenContainers {
 
-    /** The maximum weight. It is so small that sums and products of a few weights cannot overflow. */
+    /**
+     * The maximum weight (hashing cost) of a container. The maximum is so small that sums and products of a few weights
+     * cannot overflow.
+     */
     static final long HEAVIEST = 1L << 40;
 
     /**

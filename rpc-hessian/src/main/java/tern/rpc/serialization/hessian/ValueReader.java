@@ -33,7 +33,10 @@ final class ValueReader {
     private int depth;
     private int values;
 
-    /** The number of values read so far in the current container. A reference adds the weight of its value. */
+    /**
+     * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
+     * cost of the value to which it points.
+     */
     private long weight;
 
     /** True if the value being read was skipped earlier. The tables then already contain the value. */

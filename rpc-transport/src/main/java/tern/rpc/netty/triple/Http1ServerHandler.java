@@ -42,7 +42,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private final ArrivalClock clock;
     private @Nullable ChannelHandlerContext context;
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
-    private @Nullable Http1Exchange exchange; // the exchange being served
+    private @Nullable Http1Exchange exchange; // the request that is being served, with its answer
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
     private int held; // number of body bytes that the call has not consumed

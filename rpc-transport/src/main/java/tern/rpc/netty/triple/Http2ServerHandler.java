@@ -225,7 +225,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Adds an exchange. The next flush writes its messages. */
+    /** Adds an exchange whose gathered messages the next flush must write. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
