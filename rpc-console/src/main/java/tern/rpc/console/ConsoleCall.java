@@ -89,7 +89,7 @@ final class ConsoleCall implements ServerCall {
     private List<NamedTimes.Entry> operations = List.of();
 
     /**
-     * @param key the key of the called export
+     * @param key the service key of the called service
      * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
      *     codec reads
      * @param headers the headers of the call; they are copied

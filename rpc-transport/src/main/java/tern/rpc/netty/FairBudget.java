@@ -69,9 +69,9 @@ final class FairBudget {
     }
 
     /**
-     * The bytes of the budget that the connections from one network occupy. This record is kept until the connections
-     * are closed and the bytes are released, so that a network does not start with 0 bytes when it reconnects.
-     * Thread-safe.
+     * The bytes of the budget that the connections from one address occupy. The record of an address is kept until its
+     * connections are closed and its bytes are released, so that an address does not start with 0 bytes when it
+     * reconnects. Thread-safe.
      */
     final class Part {
         private final InetAddress network;

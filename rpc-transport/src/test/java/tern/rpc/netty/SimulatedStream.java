@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of all streams whose service has not been notified of the end of the stream yet. */
+    /** The methods of the streams whose service has not yet been notified that the stream has ended. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;

@@ -49,7 +49,7 @@ record EntryText(String host, String startedAt, String common) {
         return text.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    /** Removes values from a text. */
+    /** Removes the values of JSON members from a text. */
     private static final class Splitter {
 
         private final StringBuilder rest;

@@ -195,8 +195,8 @@ class ConnectionTest {
     }
 
     /**
-     * Tests a peer that still accepts connections although no server serves them. Load balancers do this after their
-     * server has stopped, and Apache Dubbo does it during shutdown.
+     * Tests a peer that still accepts connections although no server serves them. Load balancers accept connections
+     * after their server has stopped, and Apache Dubbo accepts connections during its shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
