@@ -130,7 +130,7 @@ final class Trial {
                 }
             }
         } catch (IOException e) {
-            return false; // The shop does not respond.
+            return false; // The shop application does not respond, so it is not healthy.
         }
         return false;
     }

@@ -55,7 +55,7 @@ final class ConsoleCalls {
     // The lock of this object guards this field and the next four fields.
     private final Map<String, Ticket> tickets = new HashMap<>();
     private final Map<String, ConsoleCall> running = new HashMap<>(); // the running calls by request id
-    private @Nullable ConsoleTransport transport; // null until the first call
+    private @Nullable ConsoleTransport transport; // null until the console makes its first call
     private long @Nullable [] seenIds; // ring buffer of the hashes of recent request ids; null until the first id
     private int seen;
 

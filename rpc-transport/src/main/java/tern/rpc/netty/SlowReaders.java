@@ -142,7 +142,7 @@ final class SlowReaders {
             try {
                 executor.execute(this::look);
             } catch (RejectedExecutionException e) {
-                looking.set(false); // the executor has been shut down
+                looking.set(false); // the executor has been shut down, so no check runs
             }
         }
         if (unsent.staying() > unsent.mostBytes()) {

@@ -174,7 +174,7 @@ public final class Attacks {
             try (log) {
                 server.inputReader().transferTo(log);
             } catch (IOException e) {
-                // The process has ended.
+                // The output can no longer be read, because the process has ended.
             }
         });
         reader.setDaemon(true);

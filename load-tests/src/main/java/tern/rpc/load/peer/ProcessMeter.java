@@ -91,7 +91,7 @@ final class ProcessMeter {
         try {
             return number(Files.readString(directory.resolve("io")), "syscw:");
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The operating system is not Linux.
+            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
         }
     }
 
@@ -104,7 +104,7 @@ final class ProcessMeter {
             }
             return sum;
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The operating system is not Linux.
+            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
         }
     }
 

@@ -72,7 +72,7 @@ final class Side implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // The process has ended.
+            // The output can no longer be read, because the process has ended.
         } finally {
             answers.add(Optional.empty());
         }

@@ -88,7 +88,7 @@ final class CallHeads {
         }
         body.putBack(kept);
         if (!call.isOpen()) {
-            // the call ended while this method owned the request, so the end of the call did not release it
+            // the call ended while this method owned the request, so the end of the call did not release the request
             body.discard();
         }
         return name;

@@ -67,7 +67,7 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        } catch (RuntimeException e) { // The transport is closed, or the entry is invalid.
+        } catch (RuntimeException e) { // The transport is closed, or the entry is invalid, so the request fails.
             answer.completeExceptionally(e);
         }
         return answer;
