@@ -213,11 +213,10 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // the status code of the exception is replaced, because it could blame the caller for a fault of the
-                // method
+                // the exception's status code is not sent, because it could blame the caller for a fault of the method
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // the metadata or a lack of memory causes such an exception
+            } catch (Throwable e) { // the cause of the exception is the metadata or a lack of memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
