@@ -106,15 +106,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     private static ServerTransportSettings settings() {
-        return new ServerTransportSettings(
-                InetAddress.getLoopbackAddress().getHostAddress(),
-                0,
-                1_024,
-                1_024,
-                1_024,
-                8 << 20,
-                Duration.ofMinutes(3),
-                Duration.ofSeconds(10));
+        return ServerTransportSettings.onPort(0)
+                .withAddress(InetAddress.getLoopbackAddress().getHostAddress());
     }
 
     /** Returns a JSON codec if Jackson is on the class path; otherwise null. */

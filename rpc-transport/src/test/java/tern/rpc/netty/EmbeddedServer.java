@@ -40,8 +40,11 @@ public final class EmbeddedServer implements AutoCloseable {
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
 
     private final List<ServerProtocol> protocols;
-    private final ServerTransportSettings settings = new ServerTransportSettings(
-            null, 0, 100, 100, 100, MAX_MESSAGE_BYTES, Duration.ofHours(1), Duration.ofHours(1));
+    private final ServerTransportSettings settings = ServerTransportSettings.onPort(0)
+            .withMaxInFlight(100)
+            .withMaxMessageBytes(MAX_MESSAGE_BYTES)
+            .withIdleTimeout(Duration.ofHours(1))
+            .withFirstBytesTimeout(Duration.ofHours(1));
     private final TlsGate gate = new TlsGate(null, false, NanoClock.SYSTEM);
     private final Unforeseen unforeseen = new Unforeseen();
     private final CountedBuffers buffers = new CountedBuffers();

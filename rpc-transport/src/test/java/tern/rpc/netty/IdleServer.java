@@ -131,8 +131,10 @@ final class IdleServer implements AutoCloseable {
         EventLoops loops = EventLoops.start(2);
         Duration idle = Duration.ofHours(1);
         try (RpcServer server = RpcServer.builder(new NettyServerTransport(
-                        new ServerTransportSettings(
-                                null, 0, MAX_CONNECTIONS, MAX_CONNECTIONS, 1_024, 8 << 20, idle, idle),
+                        ServerTransportSettings.onPort(0)
+                                .withMaxConnections(MAX_CONNECTIONS, MAX_CONNECTIONS)
+                                .withIdleTimeout(idle)
+                                .withFirstBytesTimeout(idle),
                         loops,
                         List.of(
                                 new DubboProtocol(hessian, 0),

@@ -69,18 +69,8 @@ class ReconnectByCallTest {
     }
 
     private Work refer(String protocol, int port) {
-        ClientTransportSettings usual = ClientTransportSettings.named("reconnect");
-        ClientTransportSettings patient = new ClientTransportSettings(
-                "reconnect",
-                usual.connectTimeout(),
-                Duration.ofDays(1),
-                Duration.ofDays(1),
-                usual.heartbeat(),
-                usual.probeAfter(),
-                usual.probeTimeout(),
-                usual.maxInFlight(),
-                usual.maxQueuedBytes(),
-                usual.maxRequestBytes());
+        ClientTransportSettings patient =
+                ClientTransportSettings.named("reconnect").withReconnect(Duration.ofDays(1), Duration.ofDays(1));
         ClientProtocol chosen = switch (protocol) {
             case "dubbo" -> dubbo;
             case "tri" -> new TripleClientProtocol(codecs);

@@ -197,8 +197,10 @@ class SilentConnectionsTest {
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
         HttpSettings http = HttpSettings.defaults();
         ServerTransport transport = ResourceLedger.watch(new NettyServerTransport(
-                new ServerTransportSettings(
-                        null, 0, connections, perHost, 100, 1 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                ServerTransportSettings.onPort(0)
+                        .withMaxConnections(connections, perHost)
+                        .withIdleTimeout(Duration.ofHours(1))
+                        .withFirstBytesTimeout(Duration.ofHours(1)),
                 loops,
                 List.of(
                         new DubboProtocol(hessian, 0),

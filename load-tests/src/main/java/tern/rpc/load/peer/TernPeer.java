@@ -92,16 +92,8 @@ final class TernPeer implements Peer {
 
     /** Returns settings that permit as many connections from a single address as possible. */
     private ServerTransportSettings settings(int port) {
-        ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
-        ServerTransportSettings settings = new ServerTransportSettings(
-                null,
-                port,
-                MAX_CONNECTIONS,
-                MAX_CONNECTIONS,
-                defaults.maxInFlight(),
-                defaults.maxRequestBytes(),
-                defaults.idleTimeout(),
-                defaults.firstBytesTimeout());
+        ServerTransportSettings settings =
+                ServerTransportSettings.onPort(port).withMaxConnections(MAX_CONNECTIONS, MAX_CONNECTIONS);
         if (!encrypted) {
             return settings;
         }

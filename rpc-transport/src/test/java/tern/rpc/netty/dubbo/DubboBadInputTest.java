@@ -33,7 +33,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
@@ -81,8 +80,10 @@ class DubboBadInputTest {
     }
 
     private static UnaryOperator<ServerTransportSettings> limited(Duration firstBytes) {
-        return limits -> new ServerTransportSettings(
-                null, 0, 100, MAX_PER_HOST, MAX_IN_FLIGHT, MAX_BYTES, Duration.ofSeconds(60), firstBytes);
+        return limits -> limits.withMaxConnections(100, MAX_PER_HOST)
+                .withMaxInFlight(MAX_IN_FLIGHT)
+                .withMaxMessageBytes(MAX_BYTES)
+                .withFirstBytesTimeout(firstBytes);
     }
 
     private static void assertStillServed(RawSocket socket) {
@@ -550,8 +551,7 @@ class DubboBadInputTest {
     @Test
     void tooLargeResultIsReportedAsTooLarge() {
         RpcServer narrow = sides.serve(
-                limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 2_000, Duration.ofSeconds(60), Duration.ofSeconds(60)),
+                limits -> limits.withMaxMessageBytes(2_000),
                 settings -> settings.filter((call, next) ->
                         next.invoke(call).thenApply(response -> response.withValue("x".repeat(2_001)))));
         try (RawSocket socket = RawSocket.connect(narrow.port())) {
@@ -590,17 +590,8 @@ class DubboBadInputTest {
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(
-                sides.client(defaults -> new ClientTransportSettings(
-                        defaults.application(),
-                        defaults.connectTimeout(),
-                        Duration.ofMillis(20),
-                        Duration.ofMillis(100),
-                        defaults.heartbeat(),
-                        defaults.probeAfter(),
-                        defaults.probeTimeout(),
-                        defaults.maxInFlight(),
-                        defaults.maxQueuedBytes(),
-                        maxMessageBytes)),
+                sides.client(defaults -> defaults.withReconnect(Duration.ofMillis(20), Duration.ofMillis(100))
+                        .withMaxMessageBytes(maxMessageBytes)),
                 reference -> {},
                 raw.endpoint());
     }

@@ -128,16 +128,7 @@ class IdentityTableTest {
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
         HttpSettings http = HttpSettings.defaults();
-        ServerTransportSettings settings = ServerTransportSettings.onPort(0);
-        settings = new ServerTransportSettings(
-                settings.address(),
-                settings.port(),
-                settings.maxConnections(),
-                settings.maxConnectionsPerHost(),
-                settings.maxInFlight(),
-                LIMIT,
-                settings.idleTimeout(),
-                settings.firstBytesTimeout());
+        ServerTransportSettings settings = ServerTransportSettings.onPort(0).withMaxMessageBytes(LIMIT);
         ServiceExport exported = ServiceExport.of(Vault.class, vault);
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         settings,

@@ -275,7 +275,7 @@ class TripleClientTest extends RawServerCalls {
 
     @Test
     void requestAboveTheLimitIsNotSent() {
-        ClientConnection connection = requests.connect(server.endpoint(), settings -> limited(settings, 1_000));
+        ClientConnection connection = requests.connect(server.endpoint(), settings -> settings.withMaxMessageBytes(1_000));
 
         assertFailed(
                 Requests.send(connection, requests.call(CALL, (Object) new byte[1_001])),
@@ -283,20 +283,6 @@ class TripleClientTest extends RawServerCalls {
                 Executed.NO,
                 "rpc.limits.max-request");
         assertThat(connection.inFlight()).isZero();
-    }
-
-    private static ClientTransportSettings limited(ClientTransportSettings settings, int maxMessageBytes) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                settings.reconnectMin(),
-                settings.reconnectMax(),
-                settings.heartbeat(),
-                settings.probeAfter(),
-                settings.probeTimeout(),
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                maxMessageBytes);
     }
 
     @Test
@@ -451,17 +437,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     private static ClientTransportSettings withLongPauses(ClientTransportSettings settings) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                Duration.ofDays(1),
-                Duration.ofDays(1),
-                settings.heartbeat(),
-                settings.probeAfter(),
-                settings.probeTimeout(),
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                settings.maxRequestBytes());
+        return settings.withReconnect(Duration.ofDays(1), Duration.ofDays(1));
     }
 
     @Test
@@ -478,17 +454,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     private static ClientTransportSettings impatient(ClientTransportSettings settings, Duration timeout) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                settings.reconnectMin(),
-                settings.reconnectMax(),
-                Duration.ofMillis(50),
-                Duration.ofMillis(50),
-                timeout,
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                settings.maxRequestBytes());
+        return settings.withHeartbeat(Duration.ofMillis(50)).withProbe(Duration.ofMillis(50), timeout);
     }
 
     @Test

@@ -1,6 +1,5 @@
 package tern.rpc.netty.triple;
 
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.ServiceExport;
 
 /** A server that exports {@link Words}, with one client for each version of HTTP, for tests. */
@@ -16,20 +15,10 @@ final class WebSides implements AutoCloseable {
     final int port;
 
     WebSides() {
-        port = sides.serve(WebSides::limited, server -> server.export(ServiceExport.of(Words.class, words)))
+        port = sides.serve(
+                        limits -> limits.withMaxMessageBytes(LIMIT),
+                        server -> server.export(ServiceExport.of(Words.class, words)))
                 .port();
-    }
-
-    private static ServerTransportSettings limited(ServerTransportSettings settings) {
-        return new ServerTransportSettings(
-                settings.address(),
-                settings.port(),
-                settings.maxConnections(),
-                settings.maxConnectionsPerHost(),
-                settings.maxInFlight(),
-                LIMIT,
-                settings.idleTimeout(),
-                settings.firstBytesTimeout());
     }
 
     WebAnswer send(WebClient.Version version, WebRequest request) {
