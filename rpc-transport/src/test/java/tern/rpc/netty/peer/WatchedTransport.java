@@ -4,14 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ForwardingServerTransport;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
-import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.WrappedCalls;
 
 /**
  * A server transport that reports which resources are in use, including the limiter permits of its tenants.
@@ -50,9 +48,13 @@ final class WatchedTransport extends ForwardingServerTransport {
         return held;
     }
 
-    /** Stores a tenant's call counter, so that the test can later check that the tenant holds no permits. */
-    void sawShare(Share share) {
-        shares.add(share);
+    /** Stores the call counter of the call's tenant, so that the test can later check that it holds no permits. */
+    private ServerCall seen(ServerCall call) {
+        Share share = call.share();
+        if (share != null) {
+            shares.add(share);
+        }
+        return call;
     }
 
     private static void add(List<String> held, long count, String what) {
@@ -63,43 +65,6 @@ final class WatchedTransport extends ForwardingServerTransport {
 
     @Override
     public void start(CallHandler handler) {
-        super.start(new WatchedHandler(handler, this));
-    }
-
-    private record WatchedHandler(CallHandler handler, WatchedTransport by) implements CallHandler {
-
-        @Override
-        public void handle(ServerCall call) {
-            Share share = call.share();
-            if (share != null) {
-                by.sawShare(share);
-            }
-            handler.handle(call);
-        }
-
-        @Override
-        public void refused(Refusal reason) {
-            handler.refused(reason);
-        }
-
-        @Override
-        public ServiceLookup services() {
-            return handler.services();
-        }
-
-        @Override
-        public boolean asksWhoCalls() {
-            return handler.asksWhoCalls();
-        }
-
-        @Override
-        public boolean asksAuthorizers() {
-            return handler.asksAuthorizers();
-        }
-
-        @Override
-        public AcceptedTokens tokens() {
-            return handler.tokens();
-        }
+        super.start(new WrappedCalls(handler, this::seen));
     }
 }

@@ -1,9 +1,14 @@
 package tern.rpc.netty.triple;
 
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import tern.rpc.server.ServiceExport;
 
-/** A server that exports {@link Words}, with one client for each version of HTTP, for tests. */
-final class WebSides implements AutoCloseable {
+/**
+ * A server that exports {@link Words}, with one client for each version of HTTP, for tests. A test class that uses one
+ * server for all tests registers it as an extension in a static field.
+ */
+final class WebSides implements AutoCloseable, AfterAllCallback {
 
     /** The maximum size of a message. It is small, so that tests can easily exceed it. */
     static final int LIMIT = 64 << 10;
@@ -30,5 +35,10 @@ final class WebSides implements AutoCloseable {
     @Override
     public void close() throws Exception {
         sides.close();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws Exception {
+        close();
     }
 }
