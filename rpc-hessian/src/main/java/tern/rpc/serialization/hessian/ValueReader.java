@@ -105,10 +105,6 @@ final class ValueReader {
         return throwables;
     }
 
-    int depth() {
-        return depth;
-    }
-
     @Nullable
     Object read(Slot slot) {
         int tag = nextTag();
