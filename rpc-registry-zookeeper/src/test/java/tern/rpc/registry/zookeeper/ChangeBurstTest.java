@@ -38,12 +38,7 @@ class ChangeBurstTest {
     void start() throws Exception {
         zooKeeper = new ZooKeeperServer();
         zooKeeper.create(PARENT, "", CreateMode.PERSISTENT);
-        session = new Session(
-                ZooKeeperSettings.of(zooKeeper.url(), name -> {
-                    throw new AssertionError(name);
-                }),
-                thread,
-                thread);
+        session = thread.session(zooKeeper.url());
         session.start();
     }
 
