@@ -103,10 +103,10 @@ final class JacksonMethod implements JsonMethod {
     }
 
     @Override
-    public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
+    public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage) {
         ObjectEstimate.check(json, offset, length);
         int mark = byteOrderMark(json, offset, length);
-        return body.read(json, offset + mark, length - mark, strict);
+        return body.read(json, offset + mark, length - mark, oneMessage);
     }
 
     /**
