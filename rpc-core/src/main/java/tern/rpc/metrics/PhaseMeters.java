@@ -2,7 +2,6 @@ package tern.rpc.metrics;
 
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -158,8 +157,8 @@ public final class PhaseMeters {
         return operations[phase.ordinal()].sum();
     }
 
-    /** Returns the total time that all calls spent in the given phase. */
-    public double totalTime(Phase phase, TimeUnit unit) {
-        return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
+    /** Returns the total time that all calls spent in the given phase, in nanoseconds. */
+    public long totalNanos(Phase phase) {
+        return nanos[phase.ordinal()].sum();
     }
 }

@@ -199,7 +199,7 @@ public final class RpcMeters {
                         RpcMeter.SERVER_PHASE.key(),
                         sums,
                         all -> all.callsWith(phase),
-                        all -> all.totalTime(phase, TimeUnit.NANOSECONDS),
+                        all -> all.totalNanos(phase),
                         TimeUnit.NANOSECONDS)
                 .description(RpcMeter.SERVER_PHASE.description())
                 .tags(tags)

@@ -588,10 +588,10 @@ class DubboBadInputTest {
 
     // Attacks by a server on a client
 
-    private GreetService client(RawServer raw, int maxMessageBytes) {
+    private GreetService client(RawServer raw) {
         return Sides.refer(
                 sides.client(defaults -> defaults.withReconnect(Duration.ofMillis(20), Duration.ofMillis(100))
-                        .withMaxMessageBytes(maxMessageBytes)),
+                        .withMaxMessageBytes(MAX_BYTES)),
                 reference -> {},
                 raw.endpoint());
     }
@@ -599,7 +599,7 @@ class DubboBadInputTest {
     @Test
     void requestSentToAClientIsPassedOver() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<String> call = callers.submit(() -> service.echo("hello"));
             RawSocket socket = raw.next();
             RawFrame request = socket.read();
@@ -613,7 +613,7 @@ class DubboBadInputTest {
     @Test
     void answersToUnknownOrEndedCallsAreDropped() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             for (int i = 0; i < 3; i++) {
                 Future<String> call = callers.submit(() -> service.echo("hello"));
                 RawSocket socket = i == 0 ? first = raw.next() : first;
@@ -631,7 +631,7 @@ class DubboBadInputTest {
     @Test
     void tooLargeAnswerFailsItsCallOnly() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("hello")));
             RawSocket socket = raw.next();
@@ -655,7 +655,7 @@ class DubboBadInputTest {
     @Test
     void answerThatDoesNotDecodeFailsItsCallAlone() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             RawSocket socket = null;
             byte[] body = GOOD_ANSWER.body();
             for (int length = 0; length < body.length; length++) {
@@ -678,7 +678,7 @@ class DubboBadInputTest {
     @Test
     void errorTextThatCannotBeReadLeavesTheStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -694,7 +694,7 @@ class DubboBadInputTest {
     @Test
     void errorInAnotherSerializationKeepsItsStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -711,7 +711,7 @@ class DubboBadInputTest {
     @Test
     void resultInAnotherSerializationIsUnreadable() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -729,7 +729,7 @@ class DubboBadInputTest {
     @ValueSource(strings = {"48545450", "dabb0214000000000000000000ffffffff", "dabb02140000000000000000ffffffff"})
     void bytesThatAreNoFrameCloseTheConnectionAndTheNextIsOpened(String hex) throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();

@@ -242,7 +242,7 @@ class TripleClientTest extends RawServerCalls {
         int stream = script.request().stream;
         assertThat(catchThrowable(pending::await)).isNull();
 
-        script.goAway(stream, 0, "bye");
+        script.goAway(stream, "bye");
         script.send(Http2Script.PING, 0, 0, new byte[8]);
         assertThat(script.next(Http2Script.PING).flags())
                 .as("the connection is still open")
@@ -360,7 +360,7 @@ class TripleClientTest extends RawServerCalls {
         script.request();
         script.request();
 
-        script.goAway(3, 0, "bye");
+        script.goAway(3, "bye");
 
         assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
         script.answer(3, bytes("seen"));
@@ -377,7 +377,7 @@ class TripleClientTest extends RawServerCalls {
         PendingCall second = send(connection, "2");
         script.send(Http2Script.PING, 0, 0, new byte[8]).next(Http2Script.PING);
 
-        script.goAway(Integer.MAX_VALUE, 0, "app_requested");
+        script.goAway(Integer.MAX_VALUE, "app_requested");
 
         Http2Script other = Http2Script.accept(server);
         Request moved = other.request();
@@ -421,14 +421,14 @@ class TripleClientTest extends RawServerCalls {
         Http2Script script = Http2Script.accept(server);
         for (int i = 0; i < REPLACED_AT_ONCE; i++) {
             send(connection, "lost");
-            script.goAway(script.request().stream, 0, "");
+            script.goAway(script.request().stream, "");
             script = Http2Script.accept(server);
         }
         PendingCall pending = send(connection, "last");
         Request request = script.request();
         Await.until("the connection is available", connection::isAvailable);
 
-        script.goAway(request.stream, 0, "");
+        script.goAway(request.stream, "");
 
         Await.until("the connection is not available", () -> !connection.isAvailable());
         assertThat(pending.isDone()).isFalse();
