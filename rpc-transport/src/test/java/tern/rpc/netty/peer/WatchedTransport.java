@@ -48,11 +48,15 @@ final class WatchedTransport extends ForwardingServerTransport {
         return held;
     }
 
-    /** Stores the call counter of the call's tenant, so that the test can later check that it holds no permits. */
+    /** Stores a tenant's call counter, so that the test can later check that the tenant holds no permits. */
+    void sawShare(Share share) {
+        shares.add(share);
+    }
+
     private ServerCall seen(ServerCall call) {
         Share share = call.share();
         if (share != null) {
-            shares.add(share);
+            sawShare(share);
         }
         return call;
     }
