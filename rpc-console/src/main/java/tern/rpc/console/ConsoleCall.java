@@ -307,14 +307,14 @@ final class ConsoleCall implements ServerCall {
 
     /** Cancels the call because its result is no longer needed. */
     void hangUp(String why) {
-        Watcher told;
+        Watcher current;
         lock.lock();
         try {
             if (hungUp) {
                 return;
             }
             hungUp = true;
-            told = watcher;
+            current = watcher;
         } finally {
             lock.unlock();
         }
@@ -324,8 +324,8 @@ final class ConsoleCall implements ServerCall {
                 "the console cancelled the call: " + why,
                 null,
                 new Metadata());
-        if (told != null) {
-            told.disconnected();
+        if (current != null) {
+            current.disconnected();
         }
     }
 

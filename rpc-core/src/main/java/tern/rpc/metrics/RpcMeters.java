@@ -77,10 +77,10 @@ public final class RpcMeters {
     /**
      * Sets the observer of served calls that have a ledger.
      *
-     * @param told the observer, or null for none
+     * @param newObserver the observer, or null for none
      */
-    public void observe(@Nullable CallObserver told) {
-        observer = told;
+    public void observe(@Nullable CallObserver newObserver) {
+        observer = newObserver;
     }
 
     @Nullable

@@ -81,11 +81,11 @@ final class UnsentBudget {
     }
 
     /**
-     * @param told an action that runs, on any thread, each time answers are queued while the total exceeds
+     * @param action an action that runs, on any thread, each time answers are queued while the total exceeds
      *     {@link #manyBytes}
      */
-    void whenMany(Runnable told) {
-        whenMany = told;
+    void whenMany(Runnable action) {
+        whenMany = action;
     }
 
     /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */

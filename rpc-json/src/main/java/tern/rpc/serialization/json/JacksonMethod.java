@@ -77,9 +77,9 @@ final class JacksonMethod implements JsonMethod {
         Position position = new Position(mapper, type, where);
         String problem = position.problem();
         if (problem != null) {
-            String told = problem.contains(MISSING_FORM) ? NO_MESSAGES : problem;
-            if (!warnings.contains(told)) {
-                warnings.add(told);
+            String warning = problem.contains(MISSING_FORM) ? NO_MESSAGES : problem;
+            if (!warnings.contains(warning)) {
+                warnings.add(warning);
             }
             problems.add(problem);
         }

@@ -295,8 +295,8 @@ final class Session implements AutoCloseable {
             lastStale = why;
         }
         outage = lastStale.isEmpty() ? why : lastStale;
-        String told = outage;
-        tell(listener -> listener.stale(told));
+        String current = outage;
+        tell(listener -> listener.stale(current));
     }
 
     /** Informs all listeners, even if one of them throws an exception. The others would otherwise keep old lists. */
