@@ -23,18 +23,18 @@ check_jdk() {
   [ "$checked_version" -ge 17 ] || checks_failed "$1" "found Java $checked_version at $checked_home"
 }
 
-# Arguments: the name of the script, and the JDK that was found.
+# Prints that the script $1 found no suitable JDK, and ends it. $2 describes the JDK that was found.
 checks_failed() {
   echo "$1: $2, but Tern RPC needs JDK 17 or later; install one, or set JAVA_HOME to it" >&2
   exit 1
 }
 
-# Whether this is the first build: the local repository $1 lacks libraries that the project needs.
+# Succeeds if this is the first build: the local repository $1 lacks libraries that the project needs.
 is_first_build() {
   [ ! -d "$1/io/netty/netty-common" ] || [ ! -d "$1/org/springframework/boot/spring-boot" ]
 }
 
-# Whether Maven, $1, can read the root project. The other arguments are those of the build.
+# Succeeds if Maven, whose command is $1, can read the root project. The other arguments are those of the build.
 can_read_project() {
   checked_maven="$1"
   shift

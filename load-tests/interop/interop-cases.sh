@@ -7,14 +7,13 @@ interop_cases=(
     rpc_soak channel_soak
 )
 
-# Only the Java client has these cases.
+# The additional cases that only the interop client of grpc-java has.
 compression_cases=(
     client_compressed_unary server_compressed_unary client_compressed_streaming server_compressed_streaming
 )
 
-# The cases that Tern's client can run against grpc-java's server. Cases that need either of these features are missing:
-# grpc-java's server does not check whether requests are compressed, and Tern compresses either all requests of a stream
-# or none.
+# The cases that Tern's client can run against grpc-java's server. Two kinds of cases are missing. grpc-java's server
+# does not check whether requests are compressed, and Tern cannot compress only some requests of a stream.
 tern_compression_cases=(client_compressed_unary_noprobe server_compressed_unary server_compressed_streaming)
 
 # The time limits are long, because the machine may be busy. Only failures matter.

@@ -28,7 +28,7 @@ need() { # arguments: program, advice if it is missing
     command -v "$1" >/dev/null || die "needs $1 on the path; $2"
 }
 
-# Arguments: the name of the suite, and the arguments of its script (host:port).
+# Begins a suite. The arguments are the name of the suite and the arguments of its script (host:port).
 begin() {
     suite="$1"
     if [[ $# -ne 2 || ! "$2" =~ ^([^:]+):([0-9]{1,5})$ ]]; then
@@ -41,7 +41,7 @@ begin() {
     start_counting
 }
 
-# The server may still be starting.
+# Waits for the server, which may still be starting.
 wait_for_server() {
     local tries
     for ((tries = 0; tries < 100; tries++)); do
@@ -200,7 +200,7 @@ grpc_java() {
     printf '%s\n' "$folder/lib/*"
 }
 
-# Builds the programs of this module and prints their class path.
+# Builds the programs of the module load-tests/interop and prints their class path.
 tern_programs() {
     (cd "$root" && ./mvnw -q -B -ntp -pl load-tests/interop -am -DskipTests package) \
         >"$tools/install.log" 2>&1 || die "the build failed: $(tail -5 "$tools/install.log")"

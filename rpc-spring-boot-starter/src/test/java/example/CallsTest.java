@@ -202,7 +202,7 @@ class CallsTest {
             Rates rates = consumer.getBean(Consumer.class).rates;
 
             assertThat(rates.rate()).isEqualTo(1); // The result is not cached, so the next call reaches the provider.
-            assertThat(failureOf(rates)).hasMessageContaining("call 2"); // not retried
+            assertThat(failureOf(rates)).hasMessageContaining("call 2"); // The failed call is not retried.
             assertThat(rates.rate()).isEqualTo(3);
         }
     }

@@ -50,7 +50,7 @@ public final class AsyncOperation {
 
     /**
      * Records that a thread has started the task of this operation. Has no effect after the call has ended. If no
-     * thread has started the task by then, the call counts as waiting for a thread until its end.
+     * thread starts the task before the call ends, the call counts as waiting for a thread until its end.
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {

@@ -30,7 +30,7 @@ public final class CallHead {
      * @param method the method name; for a generic call, the method that an argument names
      * @param generic whether an argument of the call names the method
      * @param written the service and method as the caller wrote them, for error messages to the caller. These messages
-     *     omit the export's name, because it would reveal that the service exists
+     *     omit the name under which the server exports the service, because it would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,

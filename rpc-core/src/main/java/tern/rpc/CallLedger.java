@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Records the time that a served call spends in each phase, and counts its operations of each kind. Only the thread
- * that runs the call may write to its ledger. Any thread may read it, and may call the methods whose comments allow
- * this. A phase that ends during a read may be missing from the values read.
+ * that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose comments
+ * permit calls from any thread. A phase that ends during a read may be missing from the values read.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -30,7 +30,8 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
-    private final @Nullable CallPart part; // Null if this ledger records a whole call and not a part of a call.
+    // The field is null if this ledger records a whole call and not a part of a call.
+    private final @Nullable CallPart part;
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -39,7 +40,7 @@ public final class CallLedger {
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
     private volatile boolean ended;
-    private long endedNanos; // the end of the call on the call's clock; written before "ended" is set
+    private long endedNanos; // the time when the call ended, on the call's clock; written before "ended" is set
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallPart part, boolean open) {
         this.phases = new PhaseClock(clock, begun, first);
@@ -142,8 +143,8 @@ public final class CallLedger {
     }
 
     /**
-     * Gives another name to the operation of this kind that the call's thread runs, for example a name that includes its
-     * result. {@link #running} then returns this name. Does nothing if the thread runs no such operation.
+     * Gives another name to the operation of the given kind that the call's thread runs, for example a name that
+     * includes its result. {@link #running} then returns this name. Does nothing if the thread runs no such operation.
      *
      * @param name as in {@link #leave(Phase, String)}
      */
@@ -296,8 +297,8 @@ public final class CallLedger {
     /**
      * Records the start of an operation that does not block the call's thread. Any thread may call this.
      *
-     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called when
-     *     the operation ends, or when a diagnosis reads the ledger
+     * @param name returns the operation's name, as in {@link #leave(Phase, String)}, or null if it has none; called
+     *     when the operation ends, or when a diagnosis reads the ledger
      * @return the operation; the caller must end it
      */
     public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {
@@ -372,8 +373,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the ledgers of the parts of this call that other threads are currently running; at most 64. Any thread
-     * may call this.
+     * A call may hand over parts of its work to other threads. Returns the ledgers of the parts that are currently
+     * running, but at most 64. Any thread may call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;

@@ -74,7 +74,10 @@ public final class CallOptions {
         return withHeaders(headers.copy().add(name, value));
     }
 
-    /** Reports a missing name or value immediately, because the transports would report it late or drop the header. */
+    /**
+     * Reports a missing name or value immediately, because the transports would report the mistake late or drop the
+     * header.
+     */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
             throw new IllegalArgumentException("a header needs a name");
@@ -169,8 +172,8 @@ public final class CallOptions {
     /**
      * Returns a new proxy whose calls have these options. The given proxy does not change. Creating a proxy is cheap.
      *
-     * <p>If the given proxy already has options, the new proxy has both. For an option that both set, these options take
-     * precedence. A header in these options replaces all headers with the same name that the given proxy has.
+     * <p>If the given proxy already has options, the new proxy also keeps them. If an option is set in both, the value
+     * in this object applies. A header in this object replaces all headers with the same name that the given proxy has.
      *
      * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
      * mock or implementation. The options then have no effect. A warning in the log reports options without effect,
@@ -198,7 +201,10 @@ public final class CallOptions {
         return proxy;
     }
 
-    /** Returns these options with the given options added. For an option that both set, the given options win. */
+    /**
+     * Returns a copy of these options with the given options added. If an option is set in both, the given value
+     * applies.
+     */
     public CallOptions with(CallOptions later) {
         if (this == NONE) {
             return later;
@@ -253,7 +259,9 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /** Implemented by the invocation handlers of Tern's proxies. */
+    /**
+     * Creates a copy of a proxy with other options. The invocation handlers of Tern's proxies implement this interface.
+     */
     public interface Target {
         /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);

@@ -107,8 +107,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns the time limit from which this deadline was created; null if the deadline was inherited from a served call
-     * or created in another way.
+     * Returns the time limit from which this deadline was created; null if the deadline was inherited from a served
+     * call or created in another way.
      */
     public @Nullable TimeLimit limit() {
         return origin instanceof TimeLimit limit ? limit : null;

@@ -10,8 +10,8 @@ public interface Invoker {
      * Executes the call. On the client, does not wait for the answer. On the server, runs the method on the calling
      * thread, so a method that is not asynchronous has ended when this method returns.
      *
-     * @return a stage of the answer, never null. If the call fails, the stage fails with an {@link RpcException} or with
-     *     the exception that the method threw
+     * @return a stage of the answer, never null. If the call fails, the stage fails with an {@link RpcException} or
+     *     with the exception that the method threw
      * @throws RuntimeException if a filter behind this invoker throws it
      */
     CompletionStage<Response> invoke(Invocation call);

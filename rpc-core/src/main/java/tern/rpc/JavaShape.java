@@ -11,17 +11,17 @@ import java.util.concurrent.Flow;
  * later, or as a stream.
  */
 public enum JavaShape {
-    /** The value itself. */
+    /** The message itself, without a future or a stream around it. */
     VALUE,
-    /** {@link CompletionStage} or {@link CompletableFuture}. */
+    /** A {@link CompletionStage} or {@link CompletableFuture} of the message. */
     STAGE,
-    /** Reactor's {@code Mono}. */
+    /** Reactor's {@code Mono} of the message. */
     MONO,
-    /** {@link Flow.Publisher}. */
+    /** A {@link Flow.Publisher} of messages. */
     PUBLISHER,
-    /** Reactor's {@code Flux}. */
+    /** Reactor's {@code Flux} of messages. */
     FLUX,
-    /** {@link StreamObserver}. */
+    /** A {@link StreamObserver} of messages. */
     OBSERVER;
 
     private static final String REACTOR = "reactor.core.publisher.";
@@ -54,7 +54,7 @@ public enum JavaShape {
     }
 
     /**
-     * Returns the type of one message, without its wrapper.
+     * Returns the type of one message, without the future or stream around it.
      *
      * @param position the position of the type in the interface, for error messages
      */

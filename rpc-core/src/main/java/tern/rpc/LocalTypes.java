@@ -21,7 +21,10 @@ public final class LocalTypes {
     private static final String OMIT = "leave it out";
     private static final String PAGE = "return a record with the List and the total";
 
-    /** The JDK types, each with advice on what to use instead. The advice also applies to subtypes. */
+    /**
+     * The JDK types whose values cannot be sent, each with advice on what to use instead. The advice also applies to
+     * subtypes.
+     */
     private static final Map<String, String> OF_THE_JDK = Map.of(
             "java.io.Closeable", "pass byte[] or a String",
             "java.util.stream.BaseStream", COLLECT,

@@ -96,7 +96,10 @@ record MethodSignature(
                 warnings);
     }
 
-    /** Returns the declared exceptions. A sub-interface may set a type variable in {@code throws}. */
+    /**
+     * Returns the declared exceptions. Type variables in {@code throws} are replaced by the types that a sub-interface
+     * declares.
+     */
     private static List<Class<?>> exceptions(Method method, TypeVariables variables) {
         List<Class<?>> exceptions = new ArrayList<>();
         for (Type declared : method.getGenericExceptionTypes()) {
@@ -152,7 +155,7 @@ record MethodSignature(
         boolean last = index == method.getParameterCount() - 1;
         boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
         String advice = LocalTypes.advice(method.getReturnType());
-        if (advice != null) { // For example, the result type is gRPC's StreamObserver.
+        if (advice != null) { // The result type cannot be sent, for example gRPC's own StreamObserver.
             throw new IllegalArgumentException(
                     name + ", result: " + method.getReturnType().getName() + " cannot be sent; " + advice);
         }

@@ -14,13 +14,13 @@ final class OtherThreads {
     /** The maximum number of running parts of the call that are listed. Further parts are not listed. */
     private static final int MAX_PARTS = 64;
 
-    /** The maximum number of running asynchronous operations in the list. */
+    /** The maximum number of running asynchronous operations that are listed. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;
 
-    // The first half contains the time of each phase in nanoseconds. The second half contains the number of operations
-    // of each phase.
+    // The first half of the array contains the time of each phase in nanoseconds. The second half contains the number
+    // of operations of each phase.
     private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
     private final List<AsyncOperation> running = new ArrayList<>(2); // guarded by this
@@ -80,7 +80,10 @@ final class OtherThreads {
         }
     }
 
-    /** Lists a task that waits for a thread. The wait is recorded when the task starts, so it is not counted here. */
+    /**
+     * Lists a task that waits for a thread. This method does not count the wait, because it is recorded when the task
+     * starts.
+     */
     synchronized void queued(AsyncOperation task) {
         if (running.size() < MAX_OPERATIONS) {
             running.add(task);

@@ -25,7 +25,7 @@ public final class Pace {
         this.taken = new AtomicInteger(most);
     }
 
-    /** Returns whether the action is allowed now, and counts it. */
+    /** Returns whether the action is allowed now. An allowed action is counted. */
     public boolean take() {
         long now = clock.nanoTime();
         long period = began.get();

@@ -4,11 +4,11 @@ import java.util.List;
 
 /** The kind of messages that a method uses. The kind determines how messages are encoded. */
 public enum Payload {
-    /** Java values. */
+    /** The messages consist of Java values. */
     JAVA,
-    /** One protobuf message in each direction. */
+    /** Each message is a protobuf message. */
     PROTOBUF,
-    /** Bytes that the service encodes and decodes itself. */
+    /** The messages are bytes that the service encodes and decodes itself. */
     RAW;
 
     private static final String MESSAGE = "com.google.protobuf.MessageLite";

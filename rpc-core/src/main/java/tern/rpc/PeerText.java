@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class PeerText {
 
     private static final int MAX_NAME = 200;
-    private static final int MAX_TEXT = 8 << 10; // see docs/limits.md
+    private static final int MAX_TEXT = 8 << 10; // the maximum length, see docs/limits.md
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 

@@ -30,14 +30,14 @@ final class PhaseClock {
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
     private @Nullable String name; // the name of the last operation whose name was known when it began
-    private @Nullable Phase namedPhase; // the phase of the operation whose name is in "name"
+    private @Nullable Phase namedPhase; // the phase of the last operation whose name was known when it began
     private int @Nullable [] counts; // the number of operations of each kind; null until the first operation
 
     /**
      * The current phase in the low four bits, and its start in the upper bits, in nanoseconds since {@code begun}. The
      * phase and its start are in one field, so that a reader gets a consistent pair.
      */
-    @SuppressWarnings("unused") // accessed through CURRENT
+    @SuppressWarnings("unused") // accessed only through the VarHandle CURRENT
     private long current;
 
     PhaseClock(NanoClock clock, long begun, Phase first) {

@@ -26,7 +26,7 @@ public class RpcException extends RuntimeException {
         /** The method ran. It reported the failure itself, or its answer was lost or could not be encoded. */
         YES;
 
-        /** Returns the value that is later in this order: NO, MAYBE, YES. */
+        /** Returns this value or the given value, whichever is later in the order NO, MAYBE, YES. */
         public Executed or(Executed other) {
             return compareTo(other) >= 0 ? this : other;
         }
@@ -83,7 +83,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates an expected refusal. It has no stack trace, because refusals may occur thousands of times per second.
+     * Creates the failure of a refused call. It has no stack trace, because thousands of calls may be refused per
+     * second.
      */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);

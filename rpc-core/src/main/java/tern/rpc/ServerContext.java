@@ -29,7 +29,7 @@ public final class ServerContext {
     private final Metadata responseMetadata;
     // The context of the whole call: this object, or another object if this is the context of a wrapped task.
     private final ServerContext whole;
-    // Only the context of the whole call uses this field. Its lock guards the field.
+    // Only the context of the whole call uses this field, under the lock of that context.
     private @Nullable List<Runnable> listeners;
     private volatile boolean cancelled; // Only the context of the whole call uses this field.
     private volatile boolean begun; // Only the context of the whole call uses this field.

@@ -18,7 +18,7 @@ class Bundles implements Step {
         }
     }
 
-    /** Computes the best value recursively, with two branches for each part. The time doubles with each part. */
+    /** Computes the best price of a bundle recursively. The time doubles with each part of the bundle. */
     private int best(int parts, int seed) {
         if (parts == 0) {
             return seed % 7;

@@ -15,7 +15,7 @@ class Histories implements Step {
 
     private final JdbcTemplate jdbc;
     private final DataSource source;
-    // The connections that the fault leaked. They are kept here, so that undoing the fault can close them.
+    // The connections that the fault leaked. The list keeps the connections, so that undoing the fault can close them.
     private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     Histories(JdbcTemplate jdbc, DataSource source) {
@@ -58,7 +58,7 @@ class Histories implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // the fault
+    @SuppressWarnings("resource") // the planted fault: the connection is never closed
     private void summary(int id) {
         try {
             Connection connection = source.getConnection();

@@ -7,7 +7,9 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults inside the shop or its machine: in code, locks, executors, memory, processors, files and logs. */
+/**
+ * The faults inside the shop application or its machine: in code, locks, executors, memory, processors, files and logs.
+ */
 final class InnerFaults {
 
     private InnerFaults() {}

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // The field is never read. A thread writes it while it holds the monitor.
+    @SuppressWarnings("unused") // The field is never read. The thread that holds the monitor writes it.
     private int counted;
 
     Inventory() {

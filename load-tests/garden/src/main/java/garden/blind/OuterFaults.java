@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults in databases, in the services that the shop calls, and in the network links to both. */
+/** The faults in databases, in the services that the shop application calls, and in the network links to them. */
 final class OuterFaults {
 
     private static final String EXPRESS = "127\\.0\\.0\\.1|quote|Carriers";

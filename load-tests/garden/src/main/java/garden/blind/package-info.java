@@ -1,4 +1,7 @@
-/** The blind half of the faults. The authors of the diagnosis rules must not read it before they change the rules. */
+/**
+ * The blind half of the faults. The authors of the diagnosis rules must not read this half before they change the
+ * rules.
+ */
 @NullMarked
 package garden.blind;
 

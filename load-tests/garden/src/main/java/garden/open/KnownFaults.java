@@ -8,8 +8,8 @@ import garden.run.Stand;
 import java.util.List;
 
 /**
- * The faults that the authors used to write the diagnosis rules. They include the faults of the program {@code
- * tern.rpc.load.replay.Replay}.
+ * The faults that the authors used to write the diagnosis rules. The list includes the faults of the program
+ * {@code tern.rpc.load.replay.Replay}.
  */
 final class KnownFaults {
 

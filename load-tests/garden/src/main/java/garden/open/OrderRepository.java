@@ -13,7 +13,7 @@ import org.springframework.stereotype.Component;
 class OrderRepository implements Step {
 
     private final DataSource source;
-    // The connections that the fault leaked. They are kept here, so that undoing the fault can close them.
+    // The connections that the fault leaked. The list keeps the connections, so that undoing the fault can close them.
     private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     OrderRepository(DataSource source) {

@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** Faults in the services that the shop calls, and in the links to them. */
+/** Faults in the services that the shop application calls, and in the network links to them. */
 final class PeerFaults {
 
     private PeerFaults() {}

@@ -8,7 +8,7 @@ import garden.run.Stand;
 import garden.shop.Naps;
 import java.util.List;
 
-/** Faults in the SQL and Redis servers, and in the links to them. */
+/** Faults in the SQL and Redis servers, and in the network links to them. */
 final class StoreFaults {
 
     private StoreFaults() {}

@@ -1,6 +1,6 @@
 /**
- * The open half of the faults. The authors of the diagnosis rules may read the diagnoses of these faults. They must not
- * read the diagnoses of the blind half.
+ * The open half of the faults. The authors of the diagnosis rules may read the diagnoses of these faults. The authors
+ * must not read the diagnoses of the blind half.
  */
 @NullMarked
 package garden.open;

@@ -9,7 +9,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import tern.rpc.spring.RpcReference;
 
-/** The application that calls the shop over RPC. */
+/** The application that calls the shop application over RPC. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 class Caller {

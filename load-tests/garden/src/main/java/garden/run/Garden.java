@@ -3,16 +3,17 @@ package garden.run;
 import garden.world.World;
 
 /**
- * Everything that a fault may change: the switches of the shop, the load, and the services on which the shop depends.
+ * Everything that a fault may change: the shop application, the load, and the services on which the application
+ * depends.
  */
 public record Garden(World world, Shop shop, Load load) {
 
-    /** Sets the strength of a fault in the shop. */
+    /** Sets the strength of a fault in the shop application; 0 undoes the fault. */
     public void set(String name, double level) throws Exception {
         shop.control("/set?" + name + "=" + level);
     }
 
-    /** Returns whether the shop's diagnosis reports that calls miss their target. */
+    /** Returns whether the diagnosis of the shop application reports that calls miss their latency target. */
     boolean misses() throws Exception {
         return Answer.of(shop.diagnosis("application/json")).misses();
     }

@@ -4,8 +4,8 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows one fault from beginning to end. The fault is planted, diagnosed and undone, and the shop recovers. Confined to
- * one thread.
+ * Shows one fault from beginning to end. The fault is planted in the shop application, diagnosed and undone, and the
+ * application recovers. Confined to one thread.
  */
 final class Live {
 
@@ -36,7 +36,8 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed %.0f s after the first late or failed call:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // The diagnosis covers more calls after this pause.
+            // The pause lets further calls arrive, so that the diagnosis is based on more calls.
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
         }
         Answer answer = Answer.of(garden.shop().diagnosis("application/json"));
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
@@ -64,8 +65,8 @@ final class Live {
     }
 
     /**
-     * Waits until the shop's calls no longer miss the latency target. Returns the number of seconds until then, or -1
-     * if they still miss the target after {@value #RECOVERY_SECONDS} seconds.
+     * Waits until the calls to the shop application no longer miss the latency target. Returns the number of seconds
+     * until then, or -1 if they still miss the target after {@value #RECOVERY_SECONDS} seconds.
      */
     private double awaitEnd() throws Exception {
         long start = System.nanoTime();

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Calls the shop at a steady rate, even if the shop does not respond. Thread-safe. */
+/** Calls the shop application at a steady rate, even if the application does not respond. Thread-safe. */
 public final class Load implements AutoCloseable {
 
     private static final int MAX_CALLERS = 300;

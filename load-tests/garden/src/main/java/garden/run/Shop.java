@@ -23,7 +23,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The shop in a separate process. Its log is read through a pipe, and a fault can slow down the reading. */
+/**
+ * The shop application in a separate process. The log of the process is read through a pipe, and a fault can slow down
+ * the reading.
+ */
 public final class Shop implements AutoCloseable {
 
     private static final int START_SECONDS = 240;

@@ -2,7 +2,7 @@ package garden.run;
 
 import java.util.List;
 
-/** A configuration of the shop. Faults with the same configuration share a process. */
+/** A configuration of the shop application. Faults with the same configuration are planted in the same process. */
 public enum Stand {
     DRUID(
             false,
@@ -15,7 +15,7 @@ public enum Stand {
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=10",
             "--spring.data.redis.client-type=lettuce"),
-    /** The shop may open at most two HTTP connections to one host. */
+    /** The shop application may open at most two HTTP connections to one host. */
     SMALL(
             false,
             false,
@@ -24,14 +24,16 @@ public enum Stand {
             "--spring.data.redis.client-type=jedis",
             "--rpc.pools.http.max-total=64",
             "--rpc.pools.http.max-per-host=2"),
-    /** The shop may open at most two connections to its database, which takes a few milliseconds to answer. */
+    /**
+     * The shop application may open at most two connections to its database, which takes a few milliseconds to answer.
+     */
     TIGHT(
             false,
             false,
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=2",
             "--spring.data.redis.client-type=jedis"),
-    /** The shop logs with Log4j 2, and each call's thread writes the log lines itself. */
+    /** The shop application logs with Log4j 2, and each call's thread writes its log lines itself. */
     LOG4J(
             false,
             false,
@@ -56,7 +58,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable, so the enum is immutable too.
+    @SuppressWarnings("ImmutableEnumChecker") // The field "settings" is an immutable list, so the enum is immutable.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {
@@ -76,8 +78,8 @@ public enum Stand {
     }
 
     /**
-     * Returns whether the shop needs this file on its class path. There are two logging libraries, and a configuration
-     * needs only the files of its own library.
+     * Returns whether the shop application needs the given file on its class path. There are two logging libraries, and
+     * a configuration needs only the files of its own library.
      */
     boolean uses(String jar) {
         return this == LOG4J

@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults in one running shop, one after another. Trials in several shops share a lock, so that only one fault is
- * planted at a time. Confined to one thread.
+ * Plants faults in one running shop application, one after another. Trials in several applications share a lock, so
+ * that only one fault is planted at a time. Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // The fault in another shop may have slowed this shop down.
+                awaitHealthy(); // The fault in another application may have slowed this application down.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -95,7 +95,8 @@ final class Trial {
     }
 
     /**
-     * Waits for an alarm.
+     * Waits until the diagnosis reports a missed target or the health status is not UP, which is an alarm in a healthy
+     * shop.
      *
      * @return the number of seconds until the alarm; -1 if there was no alarm
      */
@@ -111,7 +112,7 @@ final class Trial {
     }
 
     /**
-     * Waits until the shop is healthy.
+     * Waits until the shop application is healthy.
      *
      * @return true if the next fault may be planted; false if the shop must be restarted
      */
@@ -129,7 +130,7 @@ final class Trial {
                 }
             }
         } catch (IOException e) {
-            return false; // The shop does not respond.
+            return false; // The shop application does not respond, so it is not healthy.
         }
         return false;
     }

@@ -9,7 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
-/** Calls the shop with web requests. */
+/** Calls the shop application with web requests. */
 final class WebOrders implements OrderService {
 
     private final HttpClient http =

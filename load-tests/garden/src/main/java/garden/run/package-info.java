@@ -1,4 +1,4 @@
-/** Plants one fault after another in the shop, and compares each diagnosis with the true cause. */
+/** Plants one fault after another in the shop application, and compares each diagnosis with the true cause. */
 @NullMarked
 package garden.run;
 

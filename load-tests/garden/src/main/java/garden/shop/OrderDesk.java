@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Does the work of each call to the shop, for RPC calls as well as for web requests. */
+/** Does the work of each call to the shop application, for RPC calls as well as for web requests. */
 @Component
 public class OrderDesk {
 

@@ -7,7 +7,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The shop's database. The shop connects to it through a link. Confined to one thread. */
+/** The database of the shop application, which connects to it through a {@link Link}. Confined to one thread. */
 public final class Database {
 
     private final Engine engine;

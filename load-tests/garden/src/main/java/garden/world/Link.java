@@ -11,7 +11,10 @@ import java.net.StandardSocketOptions;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A proxy between the shop and a database or peer. It can delay, block, throttle or cut connections. Thread-safe. */
+/**
+ * A proxy between the shop application and a database or an HTTP server. It can delay, block, throttle or cut
+ * connections. Thread-safe.
+ */
 public final class Link implements AutoCloseable {
 
     private final ServerSocket server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
@@ -152,7 +155,7 @@ public final class Link implements AutoCloseable {
 
     private static void cut(Socket socket) {
         try {
-            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // With this option, closing resets the connection.
+            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // with SO_LINGER 0, close() resets the connection
             socket.close();
         } catch (IOException e) {
             // The socket is already closed, so there is nothing to do.

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Limits the processor time of the shop. Uses competing processes, a restricted set of processors and, if the kernel
- * permits it, a quota.
+ * Limits the processor time of the shop application. Uses competing processes, a restricted set of processors and, if
+ * the kernel permits it, a quota.
  */
 public final class Machine {
 
@@ -19,7 +19,10 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Sets the process of the shop, and moves it to its own control group (cgroup) if the kernel permits it. */
+    /**
+     * Sets the process of the shop application, and moves it to its own control group (cgroup) if the kernel permits
+     * it.
+     */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {
@@ -28,14 +31,14 @@ public final class Machine {
         }
     }
 
-    /** Starts processes that compete with the shop for the processors for up to a minute. */
+    /** Starts processes that compete with the shop application for the processors for up to a minute. */
     public void neighbours(int count) throws IOException {
         for (int i = 0; i < count; i++) {
             neighbours.add(new ProcessBuilder("timeout", "60", "sh", "-c", "while :; do :; done").start());
         }
     }
 
-    /** Limits the shop and the competing processes to one processor. */
+    /** Limits the shop application to one processor, and starts competing processes on the same processor. */
     public void oneProcessor(int neighbours) throws IOException {
         run("taskset", "-ap", "-c", "0", String.valueOf(pid));
         for (int i = 0; i < neighbours; i++) {
@@ -53,8 +56,8 @@ public final class Machine {
     }
 
     /**
-     * Limits the shop to a percentage of one processor, with periods of 100 ms. Has no effect if quotas are not
-     * permitted.
+     * Limits the shop application to a percentage of one processor, with periods of 100 ms. Has no effect if the kernel
+     * does not permit quotas.
      */
     public void quota(int percent) throws IOException {
         if (!Files.exists(GROUP)) {
@@ -82,7 +85,7 @@ public final class Machine {
         }
     }
 
-    /** Forgets the shop's process. Called after the shop has ended. */
+    /** Forgets the process of the shop application. Called after the process has ended. */
     void forget() throws IOException {
         Files.deleteIfExists(GROUP);
     }

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An HTTP server that the shop calls. Thread-safe. */
+/** An HTTP server that the shop application calls. Thread-safe. */
 public final class Peer {
 
     private final HttpServer server =

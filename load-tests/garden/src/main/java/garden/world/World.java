@@ -10,7 +10,10 @@ import java.util.Objects;
 import org.springframework.context.ConfigurableApplicationContext;
 import redis.embedded.RedisServer;
 
-/** The databases and peers of the shop. Confined to one thread, except for parts that are documented as thread-safe. */
+/**
+ * The databases of the shop application, and the servers that it calls. Confined to one thread, except for parts that
+ * are documented as thread-safe.
+ */
 public final class World implements AutoCloseable {
 
     private final Store redis = new Store();
@@ -93,7 +96,7 @@ public final class World implements AutoCloseable {
         return machine;
     }
 
-    /** Returns the application arguments that contain the addresses of all databases and peers. */
+    /** Returns the application arguments that contain the addresses of all databases and servers. */
     public List<String> addresses() {
         List<String> addresses = new ArrayList<>(database.address(databaseLink.port()));
         addresses.addAll(List.of(
@@ -105,7 +108,7 @@ public final class World implements AutoCloseable {
         return addresses;
     }
 
-    /** Undoes every fault in the databases, peers and links. */
+    /** Undoes every fault in the databases, servers and network links. */
     public void heal() throws SQLException, IOException {
         for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
             link.heal();

@@ -1,4 +1,7 @@
-/** The environment of the shop: databases, peers, and the links to them. Faults can be planted in each of these. */
+/**
+ * The environment of the shop application: databases, HTTP servers, and the links to them. Faults can be planted in
+ * each of these.
+ */
 @NullMarked
 package garden.world;
 

@@ -67,7 +67,7 @@ final class ConsoleCall implements ServerCall {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // This lock guards the next field and all fields below it.
+    // The lock guards the following fields, which change during the call.
     private final ConsoleAnswers answers;
     private final ConsoleOutcome outcome = new ConsoleOutcome();
     private @Nullable Watcher watcher;
@@ -78,7 +78,7 @@ final class ConsoleCall implements ServerCall {
     private boolean counted;
 
     /**
-     * @param key the key of the called export
+     * @param key the service key of the called service
      * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
      *     codec reads
      * @param headers the headers of the call; they are copied

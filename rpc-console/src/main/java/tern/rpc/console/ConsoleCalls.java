@@ -34,7 +34,7 @@ import tern.rpc.server.ServiceExport;
  */
 final class ConsoleCalls {
 
-    /** The maximum number of concurrent calls. */
+    /** The maximum number of concurrent calls from the console. */
     static final int MAX_CALLS = 4;
 
     /**
@@ -54,9 +54,9 @@ final class ConsoleCalls {
     private final SecureRandom random = new SecureRandom();
     // The lock of this object guards this field and the next four fields.
     private final Map<String, Ticket> tickets = new HashMap<>();
-    private final Map<String, ConsoleCall> running = new HashMap<>(); // by request id
-    private @Nullable ConsoleTransport transport; // created for the first call; null before
-    private long @Nullable [] seenIds; // ring buffer of the hashes of recent request ids; null before the first
+    private final Map<String, ConsoleCall> running = new HashMap<>(); // the running calls by request id
+    private @Nullable ConsoleTransport transport; // null until the console makes its first call
+    private long @Nullable [] seenIds; // ring buffer of the hashes of recent request ids; null until the first id
     private int seen;
 
     private static final class Ticket {

@@ -61,7 +61,7 @@ final class ConsoleFiles {
                             "vendor/licences.txt"))
             .collect(Collectors.toUnmodifiableMap(path -> path.substring(path.lastIndexOf('/') + 1), path -> path));
 
-    // Contains at most one entry for each listed file.
+    // A cache of the files that have been requested, with at most one entry for each listed file.
     private final Map<String, File> files = new ConcurrentHashMap<>();
     private final String version;
 

@@ -44,7 +44,7 @@ public final class RpcConsoleEndpoint {
         this.console = console;
     }
 
-    /** Returns the page; null if its file is missing. */
+    /** Returns the console's page; null if the file of the page is missing. */
     @ReadOperation(produces = {"text/html", JSON})
     public @Nullable WebEndpointResponse<byte[]> page() {
         ConsoleFiles.File page = console.page();

@@ -168,7 +168,7 @@ class ConsoleCallTest {
     void answersAreCutByTheirBytesAndNotByTheirCharacters() {
         String text = "\"" + "é".repeat(100_000) + "\"";
 
-        JsonNode result = result("echo", text, text, text); // each answer contains the text twice
+        JsonNode result = result("echo", text, text, text); // the method "echo" answers each text with the text twice
 
         assertThat(answers(result)).hasSize(2);
         assertThat(result.path("cut").asString()).contains("1048576 bytes");

@@ -27,8 +27,8 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline, so
-     * all of its connections would hang forever.
+     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline,
+     * so all of its connections would hang forever.
      *
      * @throws IllegalStateException if the calling thread is an event loop
      */
@@ -42,8 +42,8 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Stores the attempt that is about to be sent, so that a cancellation fails it. Fails the attempt immediately if
-     * the call is already cancelled.
+     * Stores the attempt that is about to be sent, so that a cancellation can fail the attempt. Fails the attempt
+     * immediately if the call is already cancelled.
      */
     void attempts(Endpoint provider, PendingCall next) {
         endpoint = provider;

@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
 interface CallScope extends Executor {
 
     /**
-     * Called when the filters have passed the call on. Later, the call is cancelled when its caller gives up. The call
-     * is cancelled immediately if the caller has already given up.
+     * Called when the filters have passed the call on. The implementation cancels the call when the caller gives up, or
+     * immediately if the caller has already given up.
      */
     void passedOn(SentCall call);
 

@@ -31,7 +31,7 @@ record CallTemplate(
         NanoClock clock,
         @Nullable CallToken token) {
 
-    /** Adds the options to those of this template. The given options take precedence. */
+    /** Returns a copy of this template with the given options added. The given options take precedence. */
     CallTemplate with(CallOptions later) {
         return new CallTemplate(service, options.with(later), clock, token);
     }

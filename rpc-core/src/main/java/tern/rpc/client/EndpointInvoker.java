@@ -389,9 +389,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether the call must be repeated at another provider because this provider lacks the whole service. The
-     * provider certainly did not run the call, and another provider may have the service. The repetition does not count
-     * towards the retry budget. It causes no overload, because later calls avoid the provider.
+     * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
+     * the whole service. That provider certainly did not run the call, and another provider may have the service. The
+     * repetition does not count towards the retry budget. It causes no overload, because later calls avoid the
+     * provider.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();
@@ -403,8 +404,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns whether another connection can accept the call. Another connection can accept the call if another
-     * provider that may take calls of the given method and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
+     * Returns whether another connection can accept the call: another provider that may take calls of the given method
+     * and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
      * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
      * sufficient, because it may be open before the caller sees the failure.
      */
@@ -447,7 +448,7 @@ final class EndpointInvoker implements AutoCloseable {
         try {
             picked = pick(method, call, besides);
         } catch (Throwable e) {
-            // The balancer or the endpoint source has thrown an exception. The first attempt continues.
+            // The balancer or the endpoint source has thrown an exception. The call then has no second attempt.
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;
@@ -458,7 +459,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {
             key = call.arguments()[method.keyArgument()];
         } else if (key == null && cluster.isChosenByKey() && !method.isStream() && call.arguments().length > 0) {
-            key = call.arguments()[0]; // The key is the first argument, as in Dubbo.
+            key = call.arguments()[0]; // The default key is the first argument, as in Dubbo.
         }
         return key == null ? 0 : Hashes.ofKey(key);
     }

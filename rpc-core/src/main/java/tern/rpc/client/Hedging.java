@@ -71,7 +71,7 @@ final class Hedging {
         try {
             return timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return null; // The client is closed, so the first attempt fails with this reason.
+            return null; // The client is closed, and the failure of the first attempt says so.
         }
     }
 

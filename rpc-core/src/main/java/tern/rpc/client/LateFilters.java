@@ -29,7 +29,7 @@ final class LateFilters {
     private final BooleanSupplier over;
     private final Consumer<RpcException> end;
     private final AtomicBoolean watching = new AtomicBoolean();
-    private volatile ProviderWait.@Nullable Later planned; // the last planned look, which may have run
+    private volatile ProviderWait.@Nullable Later planned; // the last scheduled check, which may have run
 
     /**
      * @param began the start of the call, for error messages
@@ -75,7 +75,7 @@ final class LateFilters {
         long left = call.deadline().remainingNanos(clock.nanoTime());
         planned = timer.later(this::look, Math.max(0, left) + (passedOn.getAsBoolean() ? GRACE_NANOS : 0));
         if (over.getAsBoolean()) {
-            ended(); // The call may have ended before "planned" was set.
+            ended(); // The call may have ended before the check was scheduled. The check is then cancelled here.
         }
     }
 

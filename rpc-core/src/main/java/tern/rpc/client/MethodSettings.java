@@ -26,7 +26,7 @@ public record MethodSettings(
         @Nullable String hashKey,
         @Nullable Boolean hedged) {
 
-    /** Settings without any value, so that the next level applies. */
+    /** Settings without any value. The settings of the next level then apply, such as those of the service. */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
     public MethodSettings {
@@ -99,7 +99,7 @@ public record MethodSettings(
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
-    /** Replaces null values with the values of more general settings. */
+    /** Returns a copy in which the values of more general settings replace null values. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

@@ -44,7 +44,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         return with(reasons + cluster.advice(), failure);
     }
 
-    /** Adds the reasons to the description of a failure. */
+    /** Adds the reasons why providers cannot be reached to the description of a failure. */
     private static RpcException with(String reasons, RpcException failure) {
         Status status = failure.status();
         return RpcException.refusal(

@@ -126,7 +126,10 @@ final class ProviderWait {
             return cancelled.get() != null || call.deadline().isExpired(clock.nanoTime());
         }
 
-        /** Ends the wait. Only the first call has an effect, because the timer and another thread may both end it. */
+        /**
+         * Ends the wait. Only the first call of this method has an effect, because the timer and another thread may
+         * both call it.
+         */
         private void finish() {
             if (finished.compareAndSet(false, true)) {
                 execute(call, () -> afterWait(call, cancelled, next, failed));
@@ -196,10 +199,11 @@ final class ProviderWait {
         try {
             timer.schedule(once, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            once.run(); // The client is closed.
+            once.run(); // The timer rejects the task because the client is closed.
         }
         if (closed) {
-            once.run(); // close() may have run before waiting.add, and a closed client drops the tasks of its timer.
+            // close() may have run before waiting.add() did. The task runs now, because a closed timer drops its tasks.
+            once.run();
         }
         return once;
     }

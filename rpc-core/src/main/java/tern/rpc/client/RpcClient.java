@@ -101,7 +101,8 @@ public final class RpcClient implements AutoCloseable {
     private final WorkerPool callbacks;
     private final ScheduledExecutorService lookups; // runs tasks that may block
     private final ScheduledExecutorService clusterTimer; // runs only tasks that do not block
-    private final ScheduledExecutorService hedgeTimer; // the same object as clusterTimer, except in tests
+    // runs the hedges; the timer of the clusters, unless a test replaces it
+    private final ScheduledExecutorService hedgeTimer;
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
@@ -118,7 +119,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // The queue needs no limit, because each connection limits the number of its calls.
+                Integer.MAX_VALUE, // Callbacks need no queue limit, because each connection limits its calls.
                 builder.keepAlive,
                 builder.threadFactory);
         this.lookups = Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
@@ -168,8 +169,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for example
-     * while they look up host names. It has four threads, and is shut down with this client.
+     * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for
+     * example while they look up host names. It has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
         return lookups;
@@ -470,7 +471,10 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets where the client records its calls. By default, they are recorded without a meter registry. */
+        /**
+         * Sets the meters that record the client's calls. By default, the meters are not registered with a meter
+         * registry.
+         */
         public Builder meters(RpcMeters meters) {
             this.meters = meters;
             return this;
@@ -486,8 +490,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each task
-         *     gets a new thread, which suits virtual threads
+         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each
+         *     task gets a new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

@@ -155,16 +155,16 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets the supplier of keys and trusted certificates for these providers. It is called for every new
-         * connection. Only references with the same supplier share connections. The default is
-         * the transport's setting.
+         * Sets the supplier of keys and trusted certificates for the providers of the reference. It is called for every
+         * new connection. Only references with the same supplier share connections. The default is the transport's
+         * setting.
          */
         public Builder<T> tls(Supplier<Tls> tls) {
             this.tls = tls;
             return this;
         }
 
-        /** Sets the token sent to these providers. The default is the client's token. */
+        /** Sets the token sent to the providers of the reference. The default is the client's token. */
         public Builder<T> token(Token shown) {
             this.token = shown;
             return this;
@@ -190,8 +190,8 @@ public record ServiceReference<T>(
         /**
          * Builds the reference.
          *
-         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not be
-         *     a wildcard or a list, which only Dubbo supports
+         * @throws IllegalArgumentException if the interface or a setting is invalid. The group or the version may not
+         *     be a wildcard or a list, which only Dubbo supports
          */
         public ServiceReference<T> build() {
             checkOne("group", group);

@@ -36,12 +36,12 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onError(Throwable failure) {
-        // Does nothing, because the call itself fails with the same exception.
+        // Does nothing, because the client fails the call with this exception.
     }
 
     @Override
     public void onCompleted() {
-        // Does nothing, because the call itself reports the end of the stream.
+        // Does nothing, because the completion of the call reports the end of the stream.
     }
 
     /**

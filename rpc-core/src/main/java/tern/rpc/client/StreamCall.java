@@ -200,7 +200,7 @@ final class StreamCall implements StreamAttempts.Listener {
         complete(response, failure);
         LateFilters filters = late;
         if (filters != null) {
-            serial.execute(filters::watch); // If the filters have ended, close() is already queued and runs first.
+            serial.execute(filters::watch); // If the filters have ended the call, close() runs before this task.
         }
     }
 

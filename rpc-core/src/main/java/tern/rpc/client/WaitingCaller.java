@@ -55,7 +55,9 @@ final class WaitingCaller extends NestedCall implements CallScope {
     @Override
     public void passedOn(SentCall call) {
         passedOn = call;
-        if (cancelled) { // The thread that cancels the call may have read passedOn before this thread set the field.
+        // The call was cancelled before this thread passed it on, and the cancelling thread may not have seen the sent
+        // call.
+        if (cancelled) {
             call.cancel();
         }
     }

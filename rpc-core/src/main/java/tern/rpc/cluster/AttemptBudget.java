@@ -58,7 +58,8 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // allowed() is called first, because it resets "spent" when a new window begins
+        // allowed() is called first, because it resets the number of used attempts when a new window begins
+        double allowed = allowed();
         if (spent + 1 > allowed) {
             return false;
         }
@@ -73,7 +74,8 @@ public final class AttemptBudget {
 
     /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // allowed() is called first, because it resets "spent" when a new window begins
+        // allowed() is called first, because it resets the number of used attempts when a new window begins
+        double allowed = allowed();
         return 2 * spent > allowed;
     }
 

@@ -28,8 +28,8 @@ import tern.rpc.transport.RemoteFailures;
 
 /**
  * The providers of one reference. For each attempt, a provider is chosen from the list that a source reports. The steps
- * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change replaces one
- * immutable object. Thread-safe.
+ * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change of the list or
+ * the rules replaces one immutable object. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
@@ -116,7 +116,7 @@ public final class Cluster implements AutoCloseable {
         }
         try {
             if (!atMost.isZero() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
-                refresh(); // The source may have an old list that can be used in the meantime.
+                refresh(); // The source may have an old list to use until the first list arrives.
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -323,8 +323,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the whole service. While another provider can
-     * take the calls, the calls of this reference then avoid this provider for some time.
+     * Records a failed attempt, and returns whether the provider lacks the whole service. If it does, this reference
+     * avoids the provider for some time while another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -347,7 +347,7 @@ public final class Cluster implements AutoCloseable {
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers that may take a call to the method with this tag, including unreachable ones. */
+    /** Returns the providers that may take a call to the method with the given tag, including unreachable ones. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();
@@ -472,8 +472,8 @@ public final class Cluster implements AutoCloseable {
         synchronized (this) {
             routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
-            // "closed" is set after the routes are removed. If "closed" were set earlier, a waiting call could see that
-            // the cluster is closed, find a provider in the old routes, and be sent.
+            // The cluster is marked as closed only after its routes have been removed. If it were marked earlier, a
+            // waiting call could see that the cluster is closed, find a provider in the old routes, and be sent.
             closed = true;
             current = subscription;
             subscription = null;

@@ -34,7 +34,7 @@ public final class Coalescing {
         return passedAny ? Math.max(0, passedNanos + MIN_GAP_NANOS - now) : 0;
     }
 
-    /** Records that a change has been passed on. */
+    /** Records that a change has been passed to its consumer. */
     public void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;
         gapNanos = quick ? Math.min(MAX_GAP_NANOS, 2 * gapNanos) : MIN_GAP_NANOS;

@@ -17,8 +17,8 @@ import tern.rpc.endpoint.Candidate;
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. It must not depend on the number of providers. If the value depended on the number of
-     * providers, a list change could move all keys.
+     * The number of slots. It must not depend on the number of providers, because a list change could then move all
+     * keys.
      */
     private static final int SLOTS = 1 << 16;
 
@@ -50,8 +50,8 @@ final class ConsistentHash implements Balancer {
     // may compute the provider of a slot at the same time, with the same result. This field is null before the first
     // call, because many references get no calls. The field is also null if there are few providers.
     private volatile char @Nullable [] owners;
-    // 1.25 times the mean number of calls in flight at the time boundNanos. The value is computed only if a provider
-    // has several calls in flight.
+    // 1.25 times the mean number of calls in flight when the value was last computed. The value is computed only if a
+    // provider has several calls in flight.
     private volatile double lastBound;
     private volatile long boundNanos;
 

@@ -20,8 +20,8 @@ public final class Hashes {
     private static final long STEP = 0x100000001B3L;
 
     /**
-     * Whether the hash code of a class depends on the content of its instances. If it does not, computing this value
-     * logs a warning, once for each class.
+     * Whether the hash code of a class depends on the content of its instances. If the hash code of a class does not
+     * depend on the content, a warning is logged once for this class.
      */
     private static final ClassValue<Boolean> HASHES_CONTENT = new ClassValue<>() {
         @Override
@@ -94,7 +94,7 @@ public final class Hashes {
             for (Method accessor : ACCESSORS.get(value.getClass())) {
                 hash = hash * STEP + ofContent(accessor.invoke(value));
             }
-        } catch (ReflectiveOperationException e) { // An accessor of the application has thrown an exception.
+        } catch (ReflectiveOperationException e) { // An accessor of the record has thrown an exception.
             return value.hashCode();
         }
         return hash;

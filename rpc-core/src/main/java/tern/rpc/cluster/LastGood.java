@@ -32,7 +32,7 @@ import tern.rpc.endpoint.Instance;
 record LastGood(
         EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, Holding state) {
 
-    /** The reason why providers are held, if any are. */
+    /** The reason why providers that the source no longer lists stay in use, if there are any. */
     enum Holding {
         /**
          * The list lost most of its entries. This state is also the initial state, before any provider is held (kept in
@@ -102,9 +102,8 @@ record LastGood(
     }
 
     /**
-     * Returns whether fewer than half of the providers in use are in the next list. Held providers that are tried last
-     * do not count as in use. If held providers that are tried last counted as in use, each further list change would
-     * extend the time for which they are held.
+     * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
+     * last do not count, because each further list change would then extend the time for which they stay in use.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();
@@ -113,7 +112,7 @@ record LastGood(
             return true;
         }
         if (2 * near(next) >= used) {
-            return false; // The usual case, in which a few entries have changed. It must be cheap for long lists.
+            return false; // Usually, only a few entries have changed. This case must be cheap for long lists.
         }
         return 2 * missing(counted, next).size() > used;
     }

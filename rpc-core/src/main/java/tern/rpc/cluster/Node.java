@@ -408,7 +408,10 @@ public final class Node {
         return probes;
     }
 
-    /** Returns the pauses between the node's trials, which are calls of the application. */
+    /**
+     * Returns the pauses between the node's trials (calls of the application that are sent to a slow or failing
+     * provider).
+     */
     TrialPauses trials() {
         return trials;
     }

@@ -96,7 +96,7 @@ public final class Nodes {
                 return node;
             }
         }
-        open(node); // A failure must not prevent the use of the other endpoints.
+        open(node); // A failure is only logged, so that the other endpoints can be used.
         return node;
     }
 
@@ -149,7 +149,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Opening may fail temporarily, for example if memory is exhausted.
+        } catch (RuntimeException | Error e) { // Opening may fail temporarily, for example for lack of memory.
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -22,9 +22,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * The cost above which another pair is drawn, even if the provider is not slow on average. The limit is so high
-     * that a healthy provider rarely exceeds it. If healthy providers often exceeded the cost, the shares would not
-     * follow the weights.
+     * The cost above which another pair is drawn, even if the provider is not slow on average. It is so high that
+     * healthy providers rarely exceed it, because their shares would otherwise not follow their weights.
      */
     private static final double BAD = 4.5;
 
@@ -51,7 +50,7 @@ final class PowerOfTwoChoices implements Balancer {
     @Override
     public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
         RandomGenerator random = randoms.get();
-        Target best = null; // The best of the slow and failing providers.
+        Target best = null; // The best of the slow and failing providers found so far.
         for (int i = 0; i < PAIRS; i++) {
             int first = choice.draw(random.nextLong());
             int second = choice.draw(random.nextLong());

@@ -29,16 +29,13 @@ final class ProbePauses {
      */
     private static final int SLOW_TIMES = 4;
 
-    /** The maximum of the mean pauses. */
+    /** The maximum mean pause between two probes. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-    /** The minimum pause after a failure. */
+    /** The minimum pause between a failure and the next probe. */
     private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
-    /**
-     * The pause after a good answer. The pause after a good answer is short, because the next good answer may end the
-     * probes.
-     */
+    /** The pause after a good answer. It is short, because the next good answer may end the probes. */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final AtomicLongFieldUpdater<ProbePauses> NEXT =
@@ -51,14 +48,16 @@ final class ProbePauses {
         this.nextNanos = now;
     }
 
-    /** Returns whether the pause has ended. */
+    /** Returns whether the pause before the next probe has ended. */
     boolean isOver(long now) {
         return now - nextNanos >= 0;
     }
 
     /**
-     * Reserves the next probe for the calling thread, and returns whether the pause has ended. When the probe ends, the
-     * time of the next probe is set.
+     * Reserves the next probe for the calling thread if the pause has ended. The end of the probe sets the time of the
+     * next probe.
+     *
+     * @return whether the calling thread may send the probe
      */
     boolean take(long now) {
         long due = nextNanos;

@@ -90,8 +90,8 @@ final class ProviderChoice {
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
                 List<String> tags = rules.tags(instance);
-                // Rules may give a provider several tags. It belongs to the subset of each of them, because calls with
-                // one tag must find a provider even if most providers with another tag are not chosen.
+                // Rules may give a provider several tags. The provider then belongs to the subset of each tag, because
+                // calls with one tag must find a provider even if most providers with another tag are not chosen.
                 for (String tag : tags.isEmpty() ? List.of(instance.attributes().tag()) : tags) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
                 }
@@ -112,7 +112,7 @@ final class ProviderChoice {
      * calls only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules that disable all held ones do not disable all providers.
+        // If there are listed providers, rules may disable all unlisted ones.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()

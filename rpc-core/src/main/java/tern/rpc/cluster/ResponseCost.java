@@ -81,12 +81,12 @@ final class ResponseCost {
 
     private static final int MAX_RELAPSES = 4;
 
-    // The last response time, as a multiple of the usual response time. This is the value at the time costNanos, and it
-    // decays to 1 afterwards.
+    // The last response time, as a multiple of the usual response time. The value decays to 1; this field contains the
+    // value at the last update.
     private volatile double cost = 1;
     private volatile long costNanos;
-    // The mean of the recent response times, as a multiple of the usual response time. This is the value at the time
-    // costNanos, and it decays to 1 afterwards. Each answer has the weight IN_MEAN in the mean. A failure or refusal
+    // The mean of the recent response times, as a multiple of the usual response time. The value decays to 1; this
+    // field contains the value at the last update. Each answer has the weight IN_MEAN in the mean. A failure or refusal
     // immediately raises the mean to at least FAILED or REFUSED.
     private volatile double mean = 1;
     // The provider's smoothed response time in nanoseconds; 0 before the first answer.
@@ -127,7 +127,7 @@ final class ResponseCost {
         boolean recovers = good == needed && (cost > GOOD || ejected);
         if (recovers) {
             cost = multiple;
-            mean = Math.min(multiple, GOOD); // at most GOOD even if the last answer was slow
+            mean = Math.min(multiple, GOOD); // A slow last answer counts as GOOD, because the provider has recovered.
             costNanos = now;
             failing = false;
             slowNanos = 0;
@@ -167,7 +167,7 @@ final class ResponseCost {
         }
     }
 
-    /** Records that an answer took so long that it counts as a failure. {@link #failed} must be called, too. */
+    /** Records that an answer took so long that it counts as a failure. The caller must also call {@link #failed}. */
     void late(long tookNanos) {
         slowNanos = tookNanos;
     }

@@ -111,7 +111,7 @@ final class Routes {
         return byTag.isEmpty() && untagged == null && !all.isEmpty();
     }
 
-    /** The group of all providers, regardless of tags and methods. */
+    /** Returns all providers, regardless of tags and methods. */
     List<Target> all() {
         return all;
     }

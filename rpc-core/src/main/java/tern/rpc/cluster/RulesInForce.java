@@ -7,8 +7,8 @@ import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The rules of one cluster. The rules of a cluster combine the rules of its source with the rules of the application.
- * All methods except {@link #timeLimit} require the cluster's lock.
+ * The rules of one cluster: the rules of its source combined with the rules of the application. All methods except
+ * {@link #timeLimit} require the cluster's lock.
  */
 final class RulesInForce {
 
@@ -18,7 +18,7 @@ final class RulesInForce {
     private Rules current = Rules.NONE;
     private volatile @Nullable TimeLimits timeLimits; // This field is null if there are no rules.
 
-    /** Sets the application's rules. The application's rules apply after the next {@link #combine}. */
+    /** Sets the application's rules, which apply after the next {@link #combine}. */
     void own(Rules changed) {
         own = changed;
     }

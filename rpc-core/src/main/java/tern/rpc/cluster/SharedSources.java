@@ -89,7 +89,8 @@ final class SharedSources {
             if (first) {
                 source.start(shared::heard);
             }
-        } catch (RuntimeException | Error e) { // For example, a connection could not be opened.
+        // The source failed to start, or the listener failed, for example because a connection cannot be opened.
+        } catch (RuntimeException | Error e) {
             shared.remove(service, listener);
             release(shared);
             throw e;

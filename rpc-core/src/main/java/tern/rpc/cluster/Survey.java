@@ -119,7 +119,10 @@ final class Survey {
         return count == 0 ? 1 : values[count / 2];
     }
 
-    /** Measures each group. Ignores ejections in a group in which more than half of the providers are ejected. */
+    /**
+     * Measures for each group of providers which share of the calls stays in the client's zone. If more than half of
+     * the providers of a group are ejected, ignores the ejections in this group.
+     */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());
         routes.forEachGroup(group -> {
@@ -145,7 +148,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // Too many attempts have started, so the next survey continues with this provider.
+                    return; // Enough connection attempts have started. The next survey continues with this provider.
                 }
                 node.attempted(now);
                 target.connection().connectSoon();
@@ -220,7 +223,7 @@ final class Survey {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
-    /** Records that a call is sent to the provider as a trial. */
+    /** Records that a call is sent to a slow or failing provider as a trial. */
     void tried(Target target, long now) {
         callsAtTrial = callsAtSurvey;
         target.node().trials().taken(now);

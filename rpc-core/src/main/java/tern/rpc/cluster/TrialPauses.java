@@ -10,16 +10,16 @@ import java.util.concurrent.TimeUnit;
  */
 final class TrialPauses {
 
-    /** The minimum number of calls between two trials of a slow provider. */
+    /** The minimum number of calls between two trial calls to a slow provider. */
     static final int CALLS_FOR_SLOW = 150;
 
     /**
-     * The number of calls after which a trial of a failing provider is due even though the pause has not ended. Clients
-     * with many calls then notice a recovery early, although few of their calls fail.
+     * The number of calls after which a trial call to a failing provider is due even though the pause has not ended.
+     * Clients with many calls then notice a recovery early, although few of their calls fail.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
-    /** The minimum pause between two trials of a failing provider. */
+    /** The minimum pause between two trial calls to a failing provider. */
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
     /**
@@ -33,15 +33,15 @@ final class TrialPauses {
      */
     private static final int SLOW_TIMES = 30;
 
-    /** The mean of the random pause after a failure. */
+    /** The mean of the random pause between a failure and the next trial call. */
     private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** The maximum of the mean pauses. */
+    /** The maximum mean pause between two trial calls. */
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The pause after a good answer. The pause after a good answer is short, because the next good answer may end the
-     * trials.
+     * The pause after a good answer. It is short, because the next good answer may make further trial calls
+     * unnecessary.
      */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -60,10 +60,10 @@ final class TrialPauses {
     }
 
     /**
-     * Returns whether a trial is due.
+     * Returns whether a trial call is due.
      *
      * @param failing whether the provider's last calls failed; false if they were only slow
-     * @param calls the number of the client's calls since its last trial
+     * @param calls the number of the client's calls since its last trial call
      */
     boolean isDue(boolean failing, long calls, long now) {
         if (now - nextNanos >= 0) {
@@ -72,13 +72,13 @@ final class TrialPauses {
         return failing && calls >= CALLS_FOR_FAILING && now - takenNanos >= MIN_NANOS;
     }
 
-    /** Records that the next call is sent as a trial. */
+    /** Records that the next call is sent as a trial call to a slow or failing provider. */
     void taken(long now) {
         takenNanos = now;
         nextNanos = now + FAILED_NANOS;
     }
 
-    /** Records that a trial or another call was answered about as fast as usual, and shortens the pause. */
+    /** Records that a trial call or another call was answered about as fast as usual, and shortens the pause. */
     void good(long now) {
         if (nextNanos - now > GOOD_NANOS) {
             likelyGood = true;
@@ -86,14 +86,14 @@ final class TrialPauses {
         }
     }
 
-    /** Records that the answer to a trial or another call took longer than usual, and starts a pause. */
+    /** Records that the answer to a trial call or another call took longer than usual, and starts a pause. */
     void slow(long tookNanos, long now) {
         likelyGood = false;
         pause(Math.max(USUAL_NANOS, Math.min(MAX_NANOS, SLOW_TIMES * tookNanos)), now);
     }
 
     /**
-     * Records that a trial or another call failed, and starts a pause.
+     * Records that a trial call or another call failed, and starts a pause.
      *
      * @param executed whether the provider may have executed the call. A call that was not executed is sent to another
      *     provider, so the caller loses little time
@@ -103,7 +103,7 @@ final class TrialPauses {
         pause(executed ? FAILED_NANOS : USUAL_NANOS, now);
     }
 
-    /** Records that a silent provider has sent data again, and starts a pause before the next trial. */
+    /** Records that a silent provider has sent data again, and starts a pause before the next trial call. */
     void heard(long now) {
         likelyGood = true;
         pause(HEARD_NANOS, now);

@@ -173,8 +173,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // No other worker is woken while "waking" is true. Therefore the flag is reset before the thread is
-            // registered and starts another, because these steps need memory and may fail.
+            // While the flag "waking" is true, the pool wakes no other worker. The flag is reset before this thread is
+            // registered and starts another thread, because these two steps need memory and may fail.
             waking.set(false);
             alive.add(self);
             startAnother();
@@ -286,8 +286,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Returns the number of waiting tasks. This method takes time proportional to the number, so it should be used only
-     * for gauges.
+     * Returns the number of waiting tasks. Counting takes time proportional to this number, so this method should be
+     * used only for gauges.
      */
     public int queued() {
         return queue.size();

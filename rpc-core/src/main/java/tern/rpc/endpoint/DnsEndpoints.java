@@ -184,7 +184,7 @@ public final class DnsEndpoints implements EndpointSource {
         return true;
     }
 
-    /** @return the index of the name that this thread has to look up; -1 if its work is done */
+    /** @return the index of the name that this thread has to look up; -1 if the thread has nothing to do */
     private synchronized int next() {
         Integer name = due.poll();
         if (name == null) {
@@ -200,7 +200,8 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-        } catch (UnknownHostException | RuntimeException | Error e) { // The lookups of the other names continue.
+        // After a failed lookup, this thread continues with the other names.
+        } catch (UnknownHostException | RuntimeException | Error e) {
             failure = e;
         }
         lookedUp(name, found, failure);

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
  * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
  * resources before {@link #start}.
  *
- * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty list, or a
- * list without most of the previous providers, the client keeps the missing providers while they answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty list, or
+ * a list without most of the previous providers, the client keeps the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 

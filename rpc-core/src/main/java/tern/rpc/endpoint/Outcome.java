@@ -7,7 +7,8 @@ public enum Outcome {
     /** The provider is alive but refused the call because it is overloaded. */
     REFUSED,
     /**
-     * The connection was lost, the deadline passed, or the provider replied that it is unavailable or lacks the service.
+     * The connection was lost, the deadline passed, or the provider replied that it is unavailable or lacks the
+     * service.
      */
     FAILED,
     /** The caller cancelled the call. A cancellation does not show whether the provider works. */

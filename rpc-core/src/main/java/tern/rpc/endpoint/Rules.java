@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Rules {
 
-    /** No rules. */
+    /** Rules that change nothing. */
     Rules NONE = new Rules() {
         @Override
         public String toString() {

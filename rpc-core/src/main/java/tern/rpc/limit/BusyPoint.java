@@ -59,7 +59,8 @@ final class BusyPoint {
     private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
     private Step last = Step.FEWER; // The change to the call count that was tried last.
     private int held; // The number of consecutive windows without a trial of another number of calls.
-    private double heldNanos; // The mean call duration in the first window after the last trial, or 0 if unknown.
+    // The mean call duration in the first window after the last trial of another number of calls, or 0 if unknown.
+    private double heldNanos;
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {

@@ -40,15 +40,18 @@ final class FairShares {
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A flooding tenant need not wait while it has less than 1/{@value} of all admitted calls. */
+    /**
+     * A tenant that floods the server (sends most of the calls) need not wait while it has less than 1/{@value} of all
+     * admitted calls.
+     */
     private static final int MUCH = 16;
 
     private volatile int places;
     private volatile @Nullable Share largest;
 
-    // "wholes" is the number of tenants with admitted calls that are not single connections, such as client addresses.
-    // "parts" is the number of connections with admitted calls. The counts are separate, because connections are
-    // tenants only while no connection comes from a second address.
+    // The first count is the number of tenants with admitted calls that are not single connections, such as client
+    // addresses. The second count is the number of connections with admitted calls. The counts are separate, because
+    // connections are tenants only while no connection comes from a second address.
     private final AtomicInteger wholes = new AtomicInteger();
     private final AtomicInteger parts = new AtomicInteger();
 
@@ -116,8 +119,9 @@ final class FairShares {
     }
 
     /**
-     * Counts a call that found few free permits. In the majority vote that finds the flooding tenant, the call is a
-     * vote for its tenant. If its tenant is crowded out, the call is only a vote against the current candidate.
+     * Counts a call that found few free permits. In the majority vote that finds the tenant with most of the calls, the
+     * call is a vote for its tenant. If a larger tenant crowds this tenant out, the call is only a vote against the
+     * current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -193,8 +197,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether another tenant has recently sent calls. Returns false if {@code other} is the asking tenant
-     * itself, or a closed connection of the asking tenant's address.
+     * Returns whether a tenant other than the given tenant has recently sent calls. A closed connection of the given
+     * tenant's address does not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;
@@ -214,7 +218,9 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a tenant is crowded out.
+     * Returns whether a tenant is crowded out by the largest tenant. Two conditions must hold: the largest tenant holds
+     * more than an equal share, and the given tenant holds less than an equal share or less than half as much as the
+     * largest tenant.
      *
      * @param held the number of calls or threads that the tenant holds
      * @param most the number that the largest tenant holds
@@ -232,9 +238,10 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a call from this tenant may be admitted beyond the limit. It may while another tenant floods the
-     * server, or if this tenant itself floods but has few admitted calls or is crowded out. If no tenant floods, the
-     * largest other tenant must have more than twice as many admitted calls as this tenant, including the new call.
+     * Returns whether a call from this tenant may be admitted beyond the limit. If another tenant floods the server
+     * (sends most of the calls), the call may be admitted. If this tenant floods the server, its call may be admitted
+     * only if the tenant has few admitted calls or is crowded out by a larger tenant. If no tenant floods the server,
+     * the largest other tenant must have more than twice as many admitted calls as this tenant, including the new call.
      *
      * @param inside the number of admitted calls from all tenants
      */

@@ -130,10 +130,11 @@ public final class GradientLimit implements Limit {
     private final int most;
     private final BusyPoint busy;
     private double limit;
-    private double usualNanos; // 0 if unknown
+    private double usualNanos; // The usual time of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
     private boolean dependent; // True if the last step down showed that calls wait for each other.
-    private int independent; // How many limits in a row showed that calls do not wait for each other.
+    // The number of consecutive steps down after which calls did not become faster, so they do not wait for each other.
+    private int independent;
     private int held; // The number of windows for which the limit has been held constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.
     private double heldNanos;

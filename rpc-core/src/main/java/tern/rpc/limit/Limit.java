@@ -17,8 +17,8 @@ public interface Limit {
     int next(Window seen);
 
     /**
-     * Returns the number of calls that keeps the server busy, or the limit if this number is unknown. A flooding tenant
-     * gets at most this number of permits while other tenants send calls.
+     * Returns the number of calls that keeps the server busy, or the limit if this number is unknown. A tenant that
+     * floods the server (sends most of the calls) gets at most this number of permits while other tenants send calls.
      */
     int enough();
 

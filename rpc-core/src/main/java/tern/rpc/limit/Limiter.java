@@ -82,7 +82,7 @@ public final class Limiter {
     // window.
     private final AtomicBoolean turning = new AtomicBoolean();
 
-    // The number of calls from earlier windows that still hold a permit.
+    // The number of calls that were admitted before the current window and still hold a permit.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
@@ -237,7 +237,7 @@ public final class Limiter {
         return full ? Refusal.LIMIT : null;
     }
 
-    /** Records that an admitted call has left. */
+    /** Records that an admitted call has left the limiter. */
     public void leave(@Nullable Share share, long entered, long now) {
         free(share);
         if (entered - begun < 0) {
@@ -254,8 +254,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // The entry times are compared, because a call that entered just as a window ended may have been counted in
-            // the earlier window.
+            // A call that entered just as a window ended may have been counted in the earlier window. Therefore the
+            // code compares the time when the call entered with the beginning of the window.
             turn(false, now);
         }
     }
@@ -283,7 +283,7 @@ public final class Limiter {
         }
     }
 
-    /** Records that an admitted call has left without being served. Its duration is not measured. */
+    /** Records that an admitted call has left the limiter without being served. Its duration is not measured. */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {

@@ -20,7 +20,7 @@ public final class LatencyWindow {
 
     private static final int SECONDS = 60;
 
-    /** The number of seconds whose summaries are kept. */
+    /** The length of the history: the window stores a summary of each of this number of seconds. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
     /** The number of seconds covered by each point of {@link #series} that is older than a minute. */
@@ -54,7 +54,7 @@ public final class LatencyWindow {
         final AtomicLong failed = new AtomicLong();
         final AtomicLong maxNanos = new AtomicLong();
 
-        private volatile @Nullable Point point; // null until this slot's second is over
+        private volatile @Nullable Point point; // the summary of this slot's second; null until the second is over
 
         Slot(long second) {
             this.second = second;
@@ -172,7 +172,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The counts and times of the last full seconds, at most 60.
+     * The number and the response times of the calls in the last full seconds, at most 60.
      *
      * @param seconds the number of full seconds
      * @param p50Millis the median; like the other percentiles, 0 if there were no calls

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RpcReportPart {
 
-    /** Returns the last element of the report's path, such as {@code diagnosis}. */
+    /** Returns the name of this part, which is the last element of its path, such as {@code diagnosis}. */
     String name();
 
-    /** Returns the current report, which is converted to JSON. */
+    /** Returns the current content of this part of the report, which is converted to JSON. */
     Object report();
 
-    /** Returns the report as plain text, or null if the part has no text. */
+    /** Returns this part of the report as plain text, or null if only the JSON form exists. */
     default @Nullable String text() {
         return null;
     }

@@ -142,7 +142,7 @@ public final class SlowCallRing {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }
 
-    /** Returns the kept calls that missed the latency target, newest first. */
+    /** Returns the recorded calls, all of which missed the latency target. The newest call comes first. */
     public List<SlowCall> newestFirst() {
         List<SlowCall> calls = new ArrayList<>();
         long last = added.get();

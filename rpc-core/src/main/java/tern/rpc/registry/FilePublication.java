@@ -65,8 +65,8 @@ final class FilePublication implements Publication {
     }
 
     /**
-     * Removes the entries. If this fails, tries again later. Does nothing if another publication of the same address has
-     * begun in the meantime.
+     * Removes the entries, and tries again later if the removal fails. Does nothing if another publication of the same
+     * address has begun in the meantime.
      */
     private CompletableFuture<Void> remove() {
         return registry.change(content -> registry.isReplaced(this) ? content : content.without(registration))

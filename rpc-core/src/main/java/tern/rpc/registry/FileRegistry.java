@@ -220,7 +220,10 @@ public final class FileRegistry implements Registry {
         return Files.isSymbolicLink(file) ? file.resolveSibling(Files.readSymbolicLink(file)) : file;
     }
 
-    /** Returns the lock file. It is beside the target, because other processes may use another link to the target. */
+    /**
+     * Returns the lock file of a registry file. The lock file is in the folder of the registry file and not in the
+     * folder of a symbolic link, because other processes may use another link to the same registry file.
+     */
     private static Path lockFile(Path target) {
         return target.resolveSibling(target.getFileName() + ".lock");
     }
@@ -263,8 +266,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Gives the new file the permissions of the file that it replaces. Otherwise consumers that run as other users might
-     * no longer be able to read the list, or users without permission could read it.
+     * Gives the new file the permissions of the file that it replaces. Otherwise consumers that run as other users
+     * might no longer be able to read the list, or users without permission could read it.
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes when the address is known, and again when the address has changed. The address is known as soon as the
- * process has a route to the registry. Thread-safe.
+ * Publishes a registration when its address is known, and again when the address has changed. The address is known as
+ * soon as the process has a route to the registry. Thread-safe.
  */
 final class LatePublication implements Publication {
 

@@ -263,7 +263,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         return "\"" + (text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "…" : text) + "\"";
     }
 
-    /** Collects the first problems, and counts the others. */
+    /** Collects the first problems of a file, and counts the further problems. */
     private static final class Problems {
         private final List<String> first = new ArrayList<>();
         private int more;

@@ -32,8 +32,8 @@ public interface Publication {
     /**
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
-     * @return a future of the repaired entries; it fails if the registry cannot be read or written. If a registry is not
-     *     connected and logs this itself, the future may instead complete without repairs
+     * @return a future of the repaired entries; it fails if the registry cannot be read or written. If a registry is
+     *     not connected and logs this itself, the future may instead complete without repairs
      */
     CompletableFuture<Repair> verify();
 

@@ -7,14 +7,14 @@ import tern.rpc.endpoint.EndpointSource;
 
 /**
  * A registry of providers. It connects lazily, when the first registration is published or the first source is started.
- * If the registry is unreachable, it keeps trying until it is closed. Thread-safe.
+ * If the registry is unreachable, this object keeps trying to connect until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 
     /** Opens registries of one or more kinds. */
     interface Factory {
 
-        /** Returns whether this factory opens registries whose addresses have this scheme. */
+        /** Returns whether this factory opens registries whose addresses have the given scheme. */
         boolean accepts(String scheme);
 
         /** @throws IllegalArgumentException if a part of the address is invalid or missing */

@@ -39,7 +39,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
- * answer in time, this source reports the stored one, so that an application can start without its registry. Only the
+ * answer in time, this source reports the stored list, so that an application can start without its registry. Only the
  * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a slow or
  * unreachable disk does not delay the lists.
  */
@@ -68,10 +68,11 @@ public final class RememberedSource implements EndpointSource {
     private final Executor writer;
     private final SeldomWarning unreadable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
-    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>(); // the newest list
+    // the newest list that the writer has not written yet; null if there is none
+    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>();
     private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
-    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before the start
+    private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
     private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
 
@@ -179,13 +180,13 @@ public final class RememberedSource implements EndpointSource {
             }
             return ProviderFile.parse(Files.readString(file), true).providers(subscription);
         } catch (IOException | IllegalArgumentException e) {
-            // Each call that finds no provider may cause a read.
+            // The number of warnings is limited, because each call that finds no provider may cause a read.
             unreadable.warn(() -> "The remembered list in " + file + " is ignored: " + e.getMessage());
             return List.of();
         }
     }
 
-    /** Only the newest list is written if several arrive before the writer has time. */
+    /** Writes the list soon. If several lists arrive before the writer has time, only the newest list is written. */
     private void writeLater(List<Instance> instances) {
         if (unwritten.getAndSet(instances) == null) {
             writer.execute(() -> {

@@ -74,8 +74,8 @@ public final class LargeMessages {
      *
      * @param bytes the size of the uncompressed request
      * @param tenant identifies the caller; memory is shared between tenants
-     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative if
-     *     they are permits of the memory for requests of medium size
+     * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
+     *     if they are permits of the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
@@ -101,8 +101,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // MEDIUM refused the request without a wait, so the request may wait at OBJECTS for the full
-                    // PATIENCE_MILLIS.
+                    // MEDIUM refused the permits without a wait, so the request may wait for permits of OBJECTS for the
+                    // full time.
                 }
             }
         }

@@ -41,7 +41,7 @@ public final class LargeWork {
      */
     private static final long HEAP_OF_A_WRITER = 128 << 20;
 
-    /** The minimum number of threads that write, so that a slow one does not stop all others. */
+    /** The minimum number of threads that write, so that one slow thread does not stop all others. */
     private static final int MIN_WRITERS = 2;
 
     /** The objects that wait to be written may occupy at most 1/{@value} of the heap. */
@@ -188,7 +188,7 @@ public final class LargeWork {
         permits.release(1);
     }
 
-    /** Like {@link #leave()}, after a message of the given size has been written. */
+    /** Returns the permit after a message of the given size has been written, and adjusts the expected size. */
     void leave(int bytes) {
         int expected = expectedBytes;
         expectedBytes = Math.max(bytes, expected - expected / REDUCTION);

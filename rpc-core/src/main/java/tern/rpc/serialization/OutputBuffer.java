@@ -161,7 +161,7 @@ public final class OutputBuffer {
         return Arrays.copyOf(array, position);
     }
 
-    /** Returns a stream that writes to this buffer. Writing fails only at the limit. */
+    /** Returns a stream that writes to this buffer. A write fails only if it would exceed the limit of this buffer. */
     public OutputStream asStream() {
         return new OutputStream() {
             @Override
@@ -180,7 +180,8 @@ public final class OutputBuffer {
         if (needed > limit || needed < 0) {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
-        int most = Math.min(limit, Integer.MAX_VALUE - 8); // A message never needs a larger array.
+        // The array never needs to be larger than the limit of the buffer.
+        int most = Math.min(limit, Integer.MAX_VALUE - 8);
         int larger = (int) Math.max(needed, Math.min(array.length * 2L, most));
         LargeWork work = inTurns;
         if (larger > LargeWork.LARGE_BYTES && work != null) {

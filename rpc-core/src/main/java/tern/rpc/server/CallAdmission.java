@@ -21,7 +21,7 @@ final class CallAdmission implements ServerCall.Admission {
 
         @Override
         public void admit(CallHead call) {
-            // nothing to check
+            // Does nothing, because every call is admitted.
         }
     };
 

@@ -24,9 +24,9 @@ abstract class CallPermits {
     private volatile MethodReserve.@Nullable Place reserved;
     private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
-    // The worker sets the following fields. They are read after the worker has finished.
+    // The worker sets the following fields, which are read after the worker has finished.
     private @Nullable MethodPlace methodPlace; // the permit from the method's limiter; null if the method has no limit
-    private int heldMemory; // permits for the decoded request
+    private int heldMemory; // the memory permits for the decoded request
     private boolean threadReturned; // true if the worker is no longer counted as a thread that runs the method
     private boolean returned; // true if the call is counted as unfinished after its worker has finished
 

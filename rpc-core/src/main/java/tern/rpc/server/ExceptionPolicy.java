@@ -26,7 +26,7 @@ final class ExceptionPolicy {
 
     private static final String NOT_AUTHENTICATED = "org.springframework.security.core.AuthenticationException";
 
-    /** A failure of the system that authenticates callers. Such a failure of the system is not the caller's fault. */
+    /** A failure of the system that authenticates callers, which is not the caller's fault. */
     private static final String AUTHENTICATION_FAILED =
             "org.springframework.security.authentication.AuthenticationServiceException";
 
@@ -98,9 +98,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns whether the application can move the class of the exception to another package. The application can
-     * probably move the class if the name of the class and the name of the interface begin with the same two words,
-     * such as {@code com.example}.
+     * Returns whether the application can probably move the exception's class to another package: the names of the
+     * class and of the interface begin with the same two words, such as {@code com.example}.
      */
     private static boolean isOfApplication(MethodDescriptor method, Throwable cause) {
         String own = method.service().packageName();

@@ -67,7 +67,8 @@ final class FairWorkers {
     private final @Nullable WorkerPool spare;
     private final @Nullable MethodReserve methodReserve;
     private final Limiter limiter;
-    // Calls from tenants that are crowded out. Each call waits until another call from its tenant frees a spare thread.
+    // Waiting calls from tenants that hold less than an equal share of the threads. Each call waits until another call
+    // from its tenant frees a spare thread.
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCalls = new AtomicInteger();
     private final NanoClock clock;

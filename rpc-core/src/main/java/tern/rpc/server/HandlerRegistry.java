@@ -258,7 +258,10 @@ final class HandlerRegistry implements ServiceLookup {
         throw notExported(call.service());
     }
 
-    /** Returns the failure of a call to a key that is not exported. It is the same on every protocol. */
+    /**
+     * Returns the failure of a call to a service, group and version that are not exported. The failure is the same on
+     * every protocol.
+     */
     private RpcException notExported(ServiceKey key) {
         boolean isPlain = key.group().isEmpty() && key.version().isEmpty();
         String service = "service " + PeerText.name(key.toString());

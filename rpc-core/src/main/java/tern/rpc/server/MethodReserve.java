@@ -70,8 +70,8 @@ final class MethodReserve {
     }
 
     /**
-     * @param threads the threads of the reserve
-     * @param regular the number of regular threads
+     * @param threads the thread pool of the reserve
+     * @param regular the number of threads of the server outside of the reserve
      * @param methods finds the method of a call, and counts the threads of each method
      */
     MethodReserve(WorkerPool threads, int regular, HandlerRegistry methods) {

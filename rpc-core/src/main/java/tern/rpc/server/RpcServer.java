@@ -144,10 +144,9 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Serves calls from an additional transport. The server serves calls from the additional transport immediately,
-     * even before {@link #start}. When the server is closed, it also closes the transport. Draining waits for this
-     * transport's calls but does not refuse new ones, because calls that are still being served may make in-memory
-     * calls. Does nothing if the transport is already served.
+     * Serves calls from an additional transport immediately, even before {@link #start}. When the server is closed, it
+     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because calls
+     * that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -412,7 +411,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers that send this token, in addition to the tokens added earlier. Calls to the health
+         * Accepts callers that send the given token, in addition to the tokens added earlier. Calls to the health
          * service need no token. If no token is added, every caller is accepted.
          */
         public Builder token(Token accepted) {
@@ -459,7 +458,10 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets where the server records its calls. By default, they are recorded without a meter registry. */
+        /**
+         * Sets the meters that record the server's calls. By default, the meters are not registered with a meter
+         * registry.
+         */
         public Builder meters(RpcMeters meters) {
             this.meters = meters;
             return this;

@@ -66,7 +66,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     private volatile @Nullable ServedStream stream; // the call's stream; null for a unary call
     private volatile @Nullable CallAdmission admission; // null if the server admits every call
 
-    private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
+    private int place = RunningCalls.NOWHERE; // the call's slot; set by the worker, read after its end
     private boolean served; // true if the method has started; used only by the worker
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical, boolean counted) {
@@ -119,7 +119,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    /** The steps of a served call in order. */
+    /** Runs the steps of a served call in order. */
     private void serve() {
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
@@ -321,8 +321,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
     }
 
     /**
-     * Answers with a failure. The transport replaces a failure that it cannot encode. If the transport throws, the
-     * remaining steps still run.
+     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception of the transport
+     * does not stop the remaining steps of the call.
      */
     private void failAnyhow(RpcException failure) {
         try {

@@ -221,9 +221,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Ends the call's streams after the call has been answered. If the method has not ended the call itself, its cancel
-     * listeners run. If the cancel listeners did not run, a method that waits for {@link MessageSink#isReady} would
-     * never learn that the call has ended.
+     * Ends the call's streams after the call has been answered. If the method has not ended the call itself, the call's
+     * cancel listeners run, so that a method that waits for {@link MessageSink#isReady} learns that the call has ended.
      */
     void answered() {
         if (aborted || (invoked.get() && !result.isDone())) {

@@ -66,17 +66,21 @@ final class Violations {
                         : place(method, target == null ? null : target.getClass(), name(validated));
             }
             Set<?> violations = (Set<?>) required(call(cause.getClass(), "getConstraintViolations", cause));
-            if (!violations.isEmpty()) { // All violations concern either arguments or a result.
+            if (!violations.isEmpty()) { // All violations in one exception are of one kind.
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-        } catch (ReflectiveOperationException | RuntimeException e) { // An unknown version of Bean Validation.
+        // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
+        } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }
         return Place.INSIDE; // The application has created an exception without violations.
     }
 
-    /** The path of a violation begins with the method, followed by the parameter or the result. */
+    /**
+     * Returns the place of a violation. The path of a violation begins with the method, followed by the parameter or
+     * the result.
+     */
     private static Place place(MethodDescriptor method, @Nullable ClassLoader loader, Object violation)
             throws ReflectiveOperationException {
         Class<?> type = Class.forName(PACKAGE + "ConstraintViolation", false, loader);

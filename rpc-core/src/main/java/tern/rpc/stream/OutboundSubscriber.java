@@ -33,7 +33,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     /**
      * @param serial runs steps that must not run on event loops
-     * @param around runs each call to the publisher's subscription
+     * @param around runs each call to the publisher's subscription, for example with the context of the RPC call
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;
@@ -58,8 +58,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher may send all values in response to one request. Only this cancellation then stops it after
-            // the end of the call.
+            // A publisher may send all values in response to one request. Only this cancellation then stops the
+            // publisher after the end of the call.
             cancel.run();
             return;
         }

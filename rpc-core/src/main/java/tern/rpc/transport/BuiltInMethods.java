@@ -24,7 +24,7 @@ public interface BuiltInMethods {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }
 
-    /** Returns the argument unchanged. */
+    /** The built-in echo method: returns its argument unchanged. */
     @Nullable
     Object $echo(@Nullable Object value);
 

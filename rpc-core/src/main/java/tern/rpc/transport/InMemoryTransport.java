@@ -34,7 +34,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     /** The name of the in-memory protocol in addresses and meters. */
     public static final String PROTOCOL = "local";
 
-    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // see docs/limits.md
+    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // the default message size, see docs/limits.md
 
     private static final long SWEEP_MILLIS = 20;
 

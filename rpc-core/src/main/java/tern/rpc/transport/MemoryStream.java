@@ -21,7 +21,10 @@ import tern.rpc.serialization.SerializationException;
  */
 final class MemoryStream implements ClientStream {
 
-    /** This end is ready while the peer has fewer unread bytes than this. Triple uses the same limit. */
+    /**
+     * {@link #isReady} returns true while the peer has fewer unread bytes than this. Streams of Triple use the same
+     * limit.
+     */
     private static final long READY_BYTES = 32 << 10;
 
     /**

@@ -30,7 +30,7 @@ public final class PendingCall implements Runnable {
 
     private static final VarHandle OUTCOME;
 
-    /** The outcome of a call that has been sent and has not ended. */
+    /** Stands for the missing outcome of a call that has been sent and has not ended. */
     private static final Object SENT = new Object();
 
     static {
@@ -71,8 +71,8 @@ public final class PendingCall implements Runnable {
     private final @Nullable Completion completion;
     private final long startedNanos;
 
-    // Null, then SENT, then an Answer or an RpcException. SENT may be skipped. All states are in one field, so that a
-    // request is never sent after its call has failed as "not executed".
+    // The outcome is null, then SENT, then an Answer or an RpcException. SENT may be skipped. All states are in one
+    // field, so that a request is never sent after its call has failed as "not executed".
     private volatile @Nullable Object outcome;
     private volatile @Nullable Thread waiter;
     private volatile boolean answerHere;

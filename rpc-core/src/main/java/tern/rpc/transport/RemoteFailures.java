@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The part that a server does not have, as its failure reports: the service, its method, or none of them. */
+    /** What a server lacks, as far as its failure shows: the whole service, only the method, or neither. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
@@ -209,8 +209,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the index of the first frame after the service's proxy, or the number of frames if this thread's stack
-     * contains no proxy, as for asynchronous calls.
+     * Returns the index of the first frame after the service's proxy, or the number of frames if the current thread's
+     * stack contains no proxy, as for asynchronous calls.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

@@ -27,7 +27,8 @@ public final class TimeOuts {
      *
      * @param connecting whether there was no connection
      * @param heard whether the server has sent any bytes on the connection
-     * @param executed whether the call may have been executed; see {@link PendingCall#fail(java.util.function.Function)}
+     * @param executed whether the call may have been executed; see {@link
+     *     PendingCall#fail(java.util.function.Function)}
      */
     public static RpcException late(
             PendingCall call, Endpoint endpoint, boolean connecting, boolean heard, Executed executed) {

@@ -149,7 +149,7 @@ class EndpointInvokerTest extends ScriptedProviders {
     private static final class LostCarrier implements PendingCall.Carrier {
         @Override
         public void abandoned(PendingCall call) {
-            // nothing to inform
+            // Does nothing, because this connection does not cancel calls on the server.
         }
 
         @Override

@@ -57,7 +57,7 @@ final class FakeNetwork implements ClientTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // nothing to prepare
+        // This transport needs no preparation.
     }
 
     @Override
@@ -67,6 +67,6 @@ final class FakeNetwork implements ClientTransport {
 
     @Override
     public void close() {
-        // nothing is open
+        // This transport opens no sockets.
     }
 }

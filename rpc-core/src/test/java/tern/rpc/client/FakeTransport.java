@@ -21,7 +21,7 @@ record FakeTransport(Function<Endpoint, ? extends ClientConnection> connections)
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // nothing to prepare
+        // This transport needs no preparation.
     }
 
     @Override
@@ -31,6 +31,6 @@ record FakeTransport(Function<Endpoint, ? extends ClientConnection> connections)
 
     @Override
     public void close() {
-        // nothing is open
+        // This transport opens no sockets.
     }
 }

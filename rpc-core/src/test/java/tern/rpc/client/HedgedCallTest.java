@@ -77,7 +77,7 @@ class HedgedCallTest {
 
             @Override
             public void discard() {
-                // nothing to release
+                // The answer has no resources to release.
             }
         };
     }
@@ -407,7 +407,7 @@ class HedgedCallTest {
                 try {
                     ended.await();
                 } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt(); // The client is closed.
+                    Thread.currentThread().interrupt(); // The client has been closed.
                 }
                 throw new UnknownHostException(host);
             });

@@ -87,7 +87,7 @@ class MissingServiceTest {
 
                 @Override
                 public void discard() {
-                    // nothing to release
+                    // The answer has no resources to release.
                 }
             });
         }

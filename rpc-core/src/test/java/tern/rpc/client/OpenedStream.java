@@ -68,7 +68,7 @@ final class OpenedStream implements ClientStream {
 
             @Override
             public void discard() {
-                // nothing to release
+                // The message has no resources to release.
             }
 
             @Override

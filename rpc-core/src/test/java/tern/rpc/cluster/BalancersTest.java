@@ -151,7 +151,8 @@ class BalancersTest {
      * @param slowest how many times slower provider 0 becomes after a sixth of the calls, which are not counted
      */
     private static double[] sharesOfVaryingCalls(int atOnce, double slowest, List<Candidate> targets) {
-        new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT); // sets the weights
+        // A new group sets the weights of its targets.
+        new Group(targets.stream().map(Target.class::cast).toList(), ClusterSettings.DEFAULT);
         Random random = new Random(7);
         Balancer balancer = new PowerOfTwoChoices(targets, () -> random);
         UsualTime usual = new UsualTime();
@@ -337,7 +338,9 @@ class BalancersTest {
         assertThat(looks() - before).isEqualTo(1);
     }
 
-    /** The table of slots makes the shares slightly uneven. docs/cluster.md contains the figures. */
+    /**
+     * The table of slots in consistent hashing makes the shares slightly uneven. docs/cluster.md contains the figures.
+     */
     @Test
     void manyProvidersGetAlmostEqualNumbersOfKeys() {
         int providers = 1_000;

@@ -223,8 +223,8 @@ final class ClusterModel {
     }
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final Queue<Event> timeouts = new ArrayDeque<>(); // sorted, because all calls have the same timeout
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // never runs a task
+    private final Queue<Event> timeouts = new ArrayDeque<>(); // in order of time, because all timeouts are equal
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private final Random random;
     private final int workers;
     private final Map<Integer, Fault> faults = new HashMap<>();
@@ -269,7 +269,10 @@ final class ClusterModel {
         return this;
     }
 
-    /** @param timesLonger the methods that are called equally often, and their mean service times in units of 10 ms */
+    /**
+     * @param timesLonger the mean service time of each method in units of 10 ms, by method name; clients call all
+     *     methods equally often
+     */
     ClusterModel methods(Map<String, Double> timesLonger) {
         methods = timesLonger;
         return this;

@@ -38,7 +38,7 @@ class ClusterRulesTest extends SimulatedCluster {
             slow.node().begin(now);
             slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
         }
-        timer.move(4 * SECOND); // the longest pause between a slow answer of this duration and a probe
+        timer.move(4 * SECOND); // the longest pause between a slow answer and the next probe
         List<Target> probed = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             timer.move(100 * TICK);
@@ -98,7 +98,7 @@ class ClusterRulesTest extends SimulatedCluster {
         }
         Target lost = cluster.targets().get(0);
         Target other = cluster.targets().get(1);
-        // Several failures give "lost" a higher cost than "other".
+        // Several failures give the provider "lost" a higher cost than the provider "other".
         IntStream.range(0, 3).forEach(i -> call(lost, Outcome.FAILED));
         call(other, Outcome.FAILED);
         pass(4 * SECOND);

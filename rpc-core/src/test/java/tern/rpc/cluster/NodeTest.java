@@ -21,7 +21,7 @@ class NodeTest {
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
     private final NodeCounts counts = new NodeCounts();
-    private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // never used
+    private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // This timer runs no tasks.
     private long now = -5_000; // The clock starts below zero, because System.nanoTime() may also be negative.
     private final Node node = node();
 

@@ -116,7 +116,7 @@ class SharedSourcesTest {
             changed.add(position, Instance.of(new Endpoint("10.0.1." + position, 20880)));
             changed.remove((position + 20) % changed.size());
             source.listener.accept(EndpointSnapshot.heard(changed, Instant.EPOCH));
-            now[0] += TimeUnit.MINUTES.toNanos(1); // A later change is passed on immediately.
+            now[0] += TimeUnit.MINUTES.toNanos(1); // After a minute without changes, a change is passed on immediately.
             later.forEach(Runnable::run);
             later.clear();
 

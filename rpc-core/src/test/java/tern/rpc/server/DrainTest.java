@@ -15,7 +15,10 @@ class DrainTest {
     /** The number of checks in which the drain finds work. Later checks find none. */
     private static final int LOOKS = 10;
 
-    /** A transport with one connection and no call, whose other counts a test chooses. */
+    /**
+     * A transport that initially has one connection and no call. A test sets the numbers that the server reads while it
+     * drains.
+     */
     private static final class Counts extends IdleServerTransport {
 
         private LongSupplier queued = () -> 0;

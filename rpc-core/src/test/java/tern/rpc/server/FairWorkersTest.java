@@ -31,8 +31,8 @@ class FairWorkersTest {
     private final Share small = new Share("small");
 
     /**
-     * Makes all regular threads busy. The tenant with few calls then has more running and waiting calls than it may run
-     * on spare threads.
+     * Makes all regular threads busy. A small tenant then has more running and waiting calls than it may run on spare
+     * threads.
      */
     @BeforeEach
     void crowdOut() {
@@ -64,7 +64,9 @@ class FairWorkersTest {
         spare.close();
     }
 
-    /** Offers another call of the tenant with few calls. The call waits for a thread, so it needs no dispatcher. */
+    /**
+     * Submits another call of the small tenant. The call waits for a thread and is not run, so it needs no dispatcher.
+     */
     private ServedCall offer() {
         ServedCall call = new ServedCall(null, null, true, false);
         enter(small, 1);

@@ -262,7 +262,7 @@ class OneOutcomeTest {
 
         @Override
         public void request(long items) {
-            // The test decides when to publish.
+            // Requests are ignored, because the test decides when to publish an item.
         }
 
         @Override

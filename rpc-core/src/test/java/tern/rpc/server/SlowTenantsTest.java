@@ -66,7 +66,7 @@ class SlowTenantsTest extends HeldThreads {
         Work flooding = tenantThatHoldsAllThreads();
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // The sweep fails the expired calls while their methods are still running.
+        transport.sweep(); // sweep() fails calls after their deadline, although their methods are still running.
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));

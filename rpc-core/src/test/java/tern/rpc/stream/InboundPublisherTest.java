@@ -149,7 +149,8 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // No message follows, so none is requested.
+        // After the last requested message, the publisher requests no further message.
+        assertThat(source.requests).containsExactly(3, 0);
     }
 
     @Test
@@ -356,7 +357,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // One task delivers 256 messages.
+        later.remove(0).run(); // One task delivers at most 256 messages.
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);
@@ -418,7 +419,8 @@ class InboundPublisherTest {
             for (Future<?> racer : racing) {
                 racer.get(20, TimeUnit.SECONDS);
             }
-            for (int task = 0; task < messages.size(); task++) { // Several tasks deliver the remaining messages.
+            // the messages may be delivered by several tasks, so the test waits for as many tasks as there are messages
+            for (int task = 0; task < messages.size(); task++) {
                 CountDownLatch settled = new CountDownLatch(1);
                 serial.execute(settled::countDown);
                 assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();

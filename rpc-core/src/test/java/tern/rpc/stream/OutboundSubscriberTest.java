@@ -232,7 +232,7 @@ class OutboundSubscriberTest {
 
             @Override
             public void cancel() {
-                // does nothing
+                // This subscription ignores cancellations.
             }
         });
 

@@ -74,7 +74,7 @@ class ContractServer implements ContractService {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // the method returns null by mistake
+    @SuppressWarnings("NullAway") // simulates a faulty method that returns null
     public CompletableFuture<String> later(String text) {
         return switch (text) {
             case "now" -> CompletableFuture.completedFuture("at once");

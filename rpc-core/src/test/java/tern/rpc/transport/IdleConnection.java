@@ -60,6 +60,6 @@ public class IdleConnection implements ClientConnection {
 
     @Override
     public void close() {
-        // nothing is open
+        // This connection has no socket.
     }
 }

@@ -7,12 +7,12 @@ public class IdleServerTransport implements ServerTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // needs no preparation
+        // This transport needs no preparation.
     }
 
     @Override
     public void start(CallHandler handler) {
-        // accepts no calls
+        // This transport accepts no calls.
     }
 
     @Override
@@ -22,7 +22,7 @@ public class IdleServerTransport implements ServerTransport {
 
     @Override
     public void drain() {
-        // no port is open
+        // This transport has no open port.
     }
 
     @Override
@@ -47,6 +47,6 @@ public class IdleServerTransport implements ServerTransport {
 
     @Override
     public void close() {
-        // nothing is open
+        // This transport has no open port to close.
     }
 }

@@ -76,7 +76,8 @@ class MemoryStreamTest {
 
         assertThat(received).hasSize(3);
         assertThat(sender.isReady()).isTrue();
-        assertThat(readies).hasValue(2); // ready after the first message, and again after the last one
+        // The sender became ready after the first message, and again after the last message.
+        assertThat(readies).hasValue(2);
     }
 
     @Test

@@ -17,7 +17,7 @@ public final class Containers {
 
     private Containers() {}
 
-    /** A list that readers can create, as Hibernate's lists are. */
+    /** A list that readers can create, like Hibernate's lists. */
     public static class OpenList<E> extends ArrayList<E> {}
 
     public static class OpenSet<E> extends LinkedHashSet<E> {}

@@ -21,12 +21,15 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private static final double MEDIAN = 0.5;
     private static final double SLOW = 0.9;
 
-    /** A timeout cuts off the usual times if the slow answers take at least this share of the timeout. */
+    /** A timeout is too short for the usual times if the slow answers take at least this share of the timeout. */
     private static final double NEAR = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** One call's operations. A call that met the target stands for {@link CallRecords#ONE_IN} calls. */
+    /**
+     * The operations of one recorded call. A call that met the target has the weight {@link CallRecords#ONE_IN},
+     * because only one in so many of these calls is recorded.
+     */
     private record Answered(double eachNanos, double weight) {}
 
     /**
@@ -81,9 +84,9 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     }
 
     /**
-     * Returns whether this timeout is within the usual variation of the times: the slow answers nearly take as long as
-     * the timeout, and the mean answer takes at least half of it. If most answers were much faster, the operation would
-     * sometimes hang, and a longer timeout would not help.
+     * Returns whether the given timeout is within the usual variation of the times: the slow answers nearly take as
+     * long as the timeout, and the mean answer takes at least half of it. If most answers were much faster, the
+     * operation would sometimes hang, and a longer timeout would not help.
      */
     boolean reach(double timeoutNanos) {
         return areEnough() && slowNanos >= NEAR * timeoutNanos && meanNanos >= HALF * timeoutNanos;

@@ -28,12 +28,15 @@ final class AwaitedWork {
     private static final int MIN_LOOKS = 6;
 
     /**
-     * While a call waits for the work of other threads, one of them works all the time. The share is lower than 1,
+     * Other threads do not explain a wait if they work in at most this share of its samples. The share is lower than 1,
      * because the stacks of the calls and of these threads are not read at the same time.
      */
     private static final double MOSTLY = 0.7;
 
-    /** If other threads work in at least this share of the samples of waiting calls, the calls wait for their work. */
+    /**
+     * If other threads work in at least this share of the samples of waiting calls, the calls wait for the work of
+     * these threads.
+     */
     private static final double ALWAYS = 0.9;
 
     private static final double HALF = 0.5;
@@ -78,8 +81,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the pool of an executor whose threads have this name. The pool is often named after a bean: for example,
-     * threads named {@code mail} belong to {@code mailExecutor}.
+     * Returns the pool of an executor whose threads have the given name. The pool is often named after a bean: for
+     * example, threads named {@code mail} belong to {@code mailExecutor}.
      */
     @Nullable
     PoolVerdict poolOf(String threads) {
@@ -96,7 +99,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether the work of these threads may explain the wait. Returns true if nothing is known against it.
+     * Returns whether the work of the given threads may explain the wait. Returns true unless the samples rule this
+     * out.
      *
      * @param name the common name of the threads
      */
@@ -128,7 +132,7 @@ final class AwaitedWork {
         }
     }
 
-    /** Returns in how many samples of this wait one of these threads worked. */
+    /** Returns in how many samples of the given wait a thread with the given name worked. */
     private Looks looks(Part wait, String name) {
         int all = 0;
         int working = 0;
@@ -143,9 +147,9 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns in how many samples of the calls with this wait a measured task of the call was running or queued. Calls
-     * that are not known to have submitted tasks to the executor with these threads count as attended, because other
-     * calls or threads may have submitted the task that they wait for.
+     * Returns in how many samples of the calls with the given wait a measured task of the call was running or queued.
+     * Samples of a call that is not known to have submitted tasks to the executor with the given threads are counted,
+     * too, because another call or thread may have submitted the task.
      */
     private Looks attended(Part wait, String threads) {
         int all = 0;
@@ -161,9 +165,9 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether a call with tasks on measured executors has submitted one to the executor with these threads. The
-     * ledger does not name executors whose threads started the tasks at once. If it names none, the call has used this
-     * executor only if Tern measures no other.
+     * Returns whether a call with tasks on measured executors has submitted a task to the executor with the given
+     * threads. The ledger does not name executors whose threads started the tasks at once. If the ledger names no
+     * executor, the call has used the given executor only if Tern measures no other executor.
      */
     private boolean hasUsed(String threads, CallLedger ledger) {
         PoolVerdict pool = poolOf(threads);
@@ -180,7 +184,7 @@ final class AwaitedWork {
                         : used.contains(pool.name()));
     }
 
-    /** Returns whether Tern measures the tasks of the executor with these threads. */
+    /** Returns whether Tern measures the tasks of the executor with the given threads. */
     private boolean isMeasured(String threads) {
         PoolVerdict pool = poolOf(threads);
         return pool != null && isMeasured(pool);
@@ -192,8 +196,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether late calls run an operation that is slower than usual, that is of a kind in which these threads
-     * were found, and that takes a large part of the wait.
+     * Returns whether late calls run an operation that is slower than usual and takes a large part of the wait.
+     * Considers only the kinds of operations in which the given threads were found.
      */
     private boolean isAnySlower(Part wait, TaskSamples threads) {
         double large = LARGE * waitNanos(wait);
@@ -204,7 +208,7 @@ final class AwaitedWork {
         });
     }
 
-    /** Returns the named operations of late calls that are of a kind in which these threads were found. */
+    /** Returns the named operations of late calls whose kind is one in which the given threads were found. */
     private List<Part> operationsLike(TaskSamples threads) {
         Set<Kind> kinds = kinds(threads);
         return excess.account.longestFirst().stream()
@@ -222,7 +226,7 @@ final class AwaitedWork {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Returns the mean time for which the calls that waited in this part waited there. */
+    /** Returns the mean duration of the given wait, over the calls that waited. */
     private double waitNanos(Part wait) {
         double waited = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -238,14 +242,14 @@ final class AwaitedWork {
     }
 
     /**
-     * An operation that these threads run outside of calls.
+     * An operation that the threads of an executor run outside of calls.
      *
      * @param isUsual whether the operation takes its usual time, which is much shorter than the wait
      */
     private record Outside(OutsideOperations.Timed operation, double usualNanos, boolean isUsual) {}
 
     /**
-     * Returns the measured operations of these threads that have a usual time. Returns an empty list unless these
+     * Returns the measured operations of the given threads that have a usual time. Returns an empty list unless the
      * threads are mostly found in operations of the same kind.
      */
     private List<Outside> outside(Part wait, String name, TaskSamples threads) {
@@ -272,8 +276,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the evidence that no work of other threads explains this wait, one fact per short line. Returns an empty
-     * list if the threads that complete the result are unknown, or if their work may explain the wait.
+     * Returns the evidence that no work of other threads explains the given wait, one fact per short line. Returns an
+     * empty list if the threads that complete the result are unknown, or if their work may explain the wait.
      */
     List<String> facts(Part wait) {
         String name = threadsFor(wait);
@@ -309,7 +313,7 @@ final class AwaitedWork {
         return facts;
     }
 
-    /** Returns the operations that these threads run and that take about their usual time, with their times. */
+    /** Returns the operations of the given threads that take about their usual time, with their times. */
     private List<String> usualWork(Part wait, String name, TaskSamples threads) {
         List<Outside> outside = outside(wait, name, threads);
         if (!outside.isEmpty()) {

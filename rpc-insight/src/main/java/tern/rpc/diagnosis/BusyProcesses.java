@@ -25,7 +25,10 @@ final class BusyProcesses {
     /** The time between two readings. Reading all processes takes some milliseconds. */
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Readings further apart than this are not compared, because they usually belong to different misses. */
+    /**
+     * Readings further apart than this are not compared, because they usually belong to different periods of late
+     * calls.
+     */
     private static final long MAX_PERIOD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int MAX_PROCESSES = 2_000;
@@ -43,7 +46,7 @@ final class BusyProcesses {
     /**
      * A process and the processor time that it has used since its start.
      *
-     * @param isChild whether this process has started it, directly or indirectly
+     * @param isChild whether the application's process has started this process, directly or indirectly
      */
     record Usage(long pid, String program, boolean isChild, Duration used) {}
 
@@ -60,8 +63,8 @@ final class BusyProcesses {
     }
 
     /**
-     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns an
-     * empty string if no program used much, and at the first reading.
+     * Describes the program that used the most processor time since the last reading, as the end of a sentence. Returns
+     * an empty string if no program used much, and at the first reading.
      */
     synchronized String most() {
         long now = clock.nanoTime();

@@ -30,7 +30,7 @@ final class CallRecords implements CallObserver {
     static final int BAD_CALLS = 256;
     static final int GOOD_CALLS = 64;
     static final int ONE_IN = 16;
-    private static final int MAX_CALLERS = 16; // per method
+    private static final int MAX_CALLERS = 16; // the maximum number of callers counted for each method
 
     /** If an address has sent no sampled call for this time, a new address may take its place. */
     private static final long FORGOTTEN_NANOS = 60_000_000_000L;
@@ -102,7 +102,8 @@ final class CallRecords implements CallObserver {
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
         // Calls that a circuit breaker, bulkhead or rate limiter refused. Refused calls have a separate ring buffer. In
-        // the buffer "bad", refused calls would soon replace the calls that show why the limiter refuses calls.
+        // the buffer of late and failed calls, refused calls would soon replace the calls that show why the limiter
+        // refuses calls.
         final Ring refused = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
         final ConcurrentMap<String, Caller> callers = new ConcurrentHashMap<>();

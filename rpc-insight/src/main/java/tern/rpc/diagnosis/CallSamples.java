@@ -136,9 +136,9 @@ final class CallSamples {
     }
 
     /**
-     * Returns the first line in another class that called this line; null if there is none. A caller outside of the
-     * source file is preferred, because a nested class and its outer class often form one helper, and the caller of the
-     * helper says more.
+     * Returns the first line in another class that called the innermost line; null if there is none. A caller in
+     * another source file is preferred: a nested class and its outer class often form one helper, and the caller of the
+     * helper is more informative than the helper itself.
      *
      * @param path the frames of the application, innermost first
      */
@@ -161,7 +161,7 @@ final class CallSamples {
 
     /**
      * Formats a source line, together with the line in another class that called it. Both lines come from the samples
-     * of this phase.
+     * of the given phase.
      */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);

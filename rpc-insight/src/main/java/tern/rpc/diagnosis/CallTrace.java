@@ -17,7 +17,7 @@ final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    private static final int FIELDS = 9; // per call: start, duration, queue time, three waits and three counts
+    private static final int FIELDS = 9; // for each call: start, duration, queue time, three waits and three counts
 
     private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();

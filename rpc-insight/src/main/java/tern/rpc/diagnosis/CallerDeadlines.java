@@ -22,10 +22,14 @@ final class CallerDeadlines {
     /** The text in the client's message if the call had only the remaining time of the call that is being served. */
     private static final String REMAINING = ", the served call";
 
-    /** Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}. */
+    /**
+     * Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}.
+     */
     private static final Pattern LIMIT = Pattern.compile("\\d+ ms \\([^()]+\\)");
 
-    /** Matches the answer of a provider, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}. */
+    /**
+     * Matches the answer of a provider, as in {@code OrderService/place at 10.0.0.7:20880: still running after 50 ms}.
+     */
     private static final Pattern ANSWERED = Pattern.compile("^\\S+/\\S+ at \\S+: (.+)", Pattern.DOTALL);
 
     /** Matches the name of another call at the beginning of an answer. */
@@ -77,7 +81,10 @@ final class CallerDeadlines {
         return failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED;
     }
 
-    /** The server's messages begin with the service and the method, as in {@code OrderService/place}. */
+    /**
+     * Returns whether the failure is a server's message about the given method. The message begins with the service and
+     * the method, as in {@code OrderService/place}, followed by the given text.
+     */
     private static boolean isAbout(String method, Throwable failure, String text) {
         String message = message(failure);
         return message.startsWith(text, method.length())

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Recognizes threads that wait for the caller of a web request, because it sends or reads slowly. */
+/** Recognizes threads that wait for the caller of a web request, because the caller sends or reads slowly. */
 final class CallerWaits {
 
     /** The name of the wait for the rest of a request. */

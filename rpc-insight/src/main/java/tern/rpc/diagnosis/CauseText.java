@@ -12,7 +12,10 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes an activity or wait that takes extra time as a cause, with evidence and a recommended change. */
+/**
+ * Creates the text for a cause: an activity or wait that takes extra time. The text contains the evidence and a
+ * recommended change.
+ */
 final class CauseText {
 
     /** The kind of the cause for time that no evidence explains. */
@@ -100,7 +103,10 @@ final class CauseText {
                 acquitted(part));
     }
 
-    /** Returns false for a pool whose connections are lost, held by others or opened slowly: this explains the wait. */
+    /**
+     * Returns whether the timeout of the given wait or operation may be too short. Returns false for a wait for a pool
+     * whose connections are lost, held by other threads, or opened or checked slowly, because this explains the wait.
+     */
     private boolean mayHaveTooShortTimeout(Part part) {
         PoolVerdict verdict = part.kind() == Part.Kind.POOL ? PoolVerdict.find(pools, part) : null;
         return verdict == null

@@ -22,7 +22,7 @@ final class Changes {
      */
     private static final double LEAST_COUNT = 0.2;
 
-    /** Methods with fewer calls per second are not reported. */
+    /** Methods with fewer calls per second than this are not reported. */
     private static final double LEAST_RATE = 1;
 
     private static final int MAX_METHODS = 2;

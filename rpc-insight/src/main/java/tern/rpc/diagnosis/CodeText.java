@@ -20,7 +20,10 @@ final class CodeText {
      */
     static final String TASKS = "tasks of ";
 
-    /** Code is considered to poll if it slept at least this many times between the samples of all calls. */
+    /**
+     * Code is considered to poll if at least this number of sleeps began between successive samples, counted over all
+     * calls that run the code.
+     */
     private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;

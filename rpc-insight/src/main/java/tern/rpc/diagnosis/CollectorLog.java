@@ -63,7 +63,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private boolean calibrated; // This object's lock guards this field and all fields below.
     private final Deque<Collection> pauses = new ArrayDeque<>();
-    private final Deque<Collection> cycles = new ArrayDeque<>(); // ZGC and Shenandoah cycles; threads run during them
+    private final Deque<Collection> cycles = new ArrayDeque<>(); // the concurrent cycles of ZGC and Shenandoah
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
@@ -82,17 +82,14 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /**
-     * Returns whether the collector's MXBean reports pauses. For the concurrent collectors, only G1's bean reports
-     * them.
-     */
+    /** Returns whether the collector's MXBean reports pauses. Of the concurrent collectors, only G1 has such a bean. */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
 
     /**
-     * Returns whether the collector's MXBean reports the concurrent cycles of ZGC or Shenandoah. Threads run during these
-     * cycles. The memory is freed by the cycles and not by the short pauses.
+     * Returns whether the collector's MXBean reports the concurrent cycles of ZGC or Shenandoah. Threads run during
+     * these cycles. The memory is freed by the cycles and not by the short pauses.
      */
     private static boolean reportsCycles(String name) {
         return name.contains("Cycles") && isConcurrent(name);
@@ -118,8 +115,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns whether the use after this collection can be compared with the use after other major collections. A major
-     * collection because of full class metadata often comes while the application starts and has few objects.
+     * Returns whether this is a major collection after which the used memory can be compared with the used memory after
+     * other major collections. A major collection because of full class metadata often comes while the application
+     * starts and has few objects.
      */
     static boolean freesAll(String action, String cause) {
         return action.contains("major") && !cause.startsWith("Metadata");
@@ -198,8 +196,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * Returns the share of the heap that surviving objects occupy after collections, or -1 if unknown. If the last
-     * major collection was less than a minute ago, the method returns the share after this collection. If the last
-     * major collection is older, the method returns the smallest share after any of the last {@link #RECENT}
+     * major collection was less than a minute ago, the method returns the share after that major collection. If the
+     * last major collection is older, the method returns the smallest share after any of the last {@link #RECENT}
      * collections.
      */
     synchronized double live(long now) {
@@ -240,7 +238,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     synchronized @Nullable String mainCause(long sinceNanos) {
         long stalled = spent(cycles, sinceNanos).getOrDefault(STALL, 0L);
         Map<String, Long> paused = spent(pauses, sinceNanos);
-        // The pauses during a stalled cycle are short, so the code below compares the duration of the cycle.
+        // While threads wait for the end of a collection cycle, the pauses of this cycle are short. Therefore the
+        // duration of the whole cycle is compared.
         paused.remove(STALL);
         boolean isStall = stalled >= MIN_STALL_NANOS && paused.values().stream().allMatch(nanos -> nanos < stalled);
         return isStall ? STALL : longest(paused);

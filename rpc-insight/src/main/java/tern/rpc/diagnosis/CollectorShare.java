@@ -19,7 +19,10 @@ final class CollectorShare {
 
     private static final double MOST = 0.5;
 
-    /** The collector must take most of the time for at least this long. A single long collection is not sufficient. */
+    /**
+     * The heap is considered exhausted only if the collector takes most of the time for at least this long. A single
+     * collection is shorter.
+     */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

@@ -29,7 +29,10 @@ final class CollectorText {
             "Diagnostic Command",
             "JvmtiEnv ForceGarbageCollection");
 
-    /** Methods that add elements to a collection, which may be what fills the heap. */
+    /**
+     * JDK methods that add elements to a collection such as a list or a map. Code that mostly calls one of these
+     * methods may fill the heap.
+     */
     private static final Set<String> ADDS = Set.of(
             "ArrayList.add",
             "ArrayList.addAll",
@@ -64,7 +67,7 @@ final class CollectorText {
         this.excess = excess;
     }
 
-    /** Returns whether a tool outside of the application has requested the collections with this cause. */
+    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
     static boolean isAskedForFromOutside(@Nullable String cause) {
         return cause != null && TOOLS.contains(cause);
     }
@@ -167,8 +170,8 @@ final class CollectorText {
     }
 
     /**
-     * Names the code that calls compute in if it mostly adds elements to a collection. Otherwise returns the given text
-     * about the code that allocates.
+     * Returns advice that names the code in which calls use the most processor time, if this code mostly adds elements
+     * to a collection. For any other code, returns the given text.
      */
     private String keeper(String otherwise) {
         Part code = longestComputing();
@@ -236,7 +239,7 @@ final class CollectorText {
                 most.allocatedPerSecond() / 1e6);
     }
 
-    /** Returns the code that calls compute in for the longest time; null if there is none. */
+    /** Returns the code in which calls use the most processor time; null if calls use none. */
     @Nullable
     Part longestComputing() {
         for (Part part : excess.account.longestFirst()) {

@@ -12,8 +12,8 @@ final class CommonPool {
     private CommonPool() {}
 
     /**
-     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, they do not if the pool has
-     * only one thread.
+     * Returns whether asynchronous stages of futures run in the common pool. Before Java 25, they do not if the pool
+     * has only one thread.
      */
     static boolean isUsedByFutures() {
         return ForkJoinPool.getCommonPoolParallelism() > 1 || Runtime.version().feature() >= ALWAYS_COMMON;
@@ -27,7 +27,7 @@ final class CommonPool {
         return isFull(ForkJoinPool.commonPool());
     }
 
-    /** Returns whether all threads of this pool are busy now, and further tasks wait for them. */
+    /** Returns whether all threads of the given pool are busy now, and further tasks wait for them. */
     static boolean isFull(ForkJoinPool pool) {
         return (pool.hasQueuedSubmissions() || pool.getQueuedTaskCount() > 0)
                 && pool.getActiveThreadCount() >= Math.max(1, pool.getParallelism());

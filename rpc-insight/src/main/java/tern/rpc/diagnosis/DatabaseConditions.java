@@ -13,7 +13,7 @@ final class DatabaseConditions {
 
     /**
      * @param state matches the SQL states of this condition
-     * @param message matches the messages of servers that report this condition under a general state
+     * @param message matches the messages of servers that report the condition under a general state
      */
     private record Condition(Pattern state, Pattern message, String text) {
 

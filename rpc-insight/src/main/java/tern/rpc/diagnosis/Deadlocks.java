@@ -20,7 +20,7 @@ import tern.rpc.pool.SqlStates;
  */
 final class Deadlocks {
 
-    /** Deadlocks explain slow calls only if there were at least this many. */
+    /** Deadlocks explain slow calls only if at least this number of deadlocks occurred. */
     private static final int LEAST = 3;
 
     /** Deadlocks explain slow calls only if at least one in this number of late or failed calls ran into a deadlock. */

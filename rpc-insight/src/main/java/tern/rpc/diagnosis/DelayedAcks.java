@@ -10,12 +10,12 @@ import tern.rpc.Phase;
  */
 final class DelayedAcks {
 
-    /** Linux delays an acknowledgement for 40 ms. */
+    /** The minimum additional time of a delayed exchange. Linux delays an acknowledgement for 40 ms. */
     private static final double MIN_NANOS = 38e6;
 
     private static final double MAX_NANOS = 45e6;
 
-    /** The usual exchange must be much shorter than the delay. */
+    /** The maximum usual time of an exchange. It must be much shorter than the delay of 40 ms. */
     private static final double MAX_USUAL_NANOS = 10e6;
 
     private static final int MIN_EXCHANGES = 10;

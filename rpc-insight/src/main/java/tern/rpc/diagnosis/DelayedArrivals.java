@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.HiccupMeter.Stop;
 /**
  * Estimates how many calls arrived while the whole process was paused, and how long they waited. The process measures a
  * call from the moment when it reads the request, so its measured time does not include the wait in the socket during
- * the pause. The caller's measured time does.
+ * the pause. The time that the caller measures includes this wait.
  */
 final class DelayedArrivals {
 

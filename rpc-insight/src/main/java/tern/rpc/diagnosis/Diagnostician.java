@@ -47,8 +47,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * The flight recorder records only misses that last at least this long. Starting the recorder slows down the
-     * process, and the delay keeps this effect out of the first diagnoses.
+     * The flight recorder starts when calls have missed the latency target for this time. Starting the recorder slows
+     * down the process, and the delay keeps this effect out of the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -86,18 +86,18 @@ public final class Diagnostician {
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
-    private long lastRecording = Long.MIN_VALUE; // Only the watching thread uses this field.
+    private long lastRecording = Long.MIN_VALUE; // Only the diagnosis thread uses this field.
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
-    private final HeldRows heldRows = new HeldRows(); // Only the watching thread uses this field.
+    private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
-    private boolean mayBegin; // whether a miss may have begun in the last second; used only by the watching thread
-    private boolean exhausted; // whether the heap was exhausted in the last second; used only by the watching thread
-    // one element per second; used only by the watching thread
+    private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
+    private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
+    // one element per second; used only by the diagnosis thread
     private final Deque<Second> seconds = new ArrayDeque<>();
-    private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
-    private long sinceNanos; // Only the watching thread uses this field.
+    private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
+    private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
@@ -114,8 +114,8 @@ public final class Diagnostician {
         List<PoolSource> pools();
 
         /**
-         * Returns when each data source and each Redis server last answered, by name. Returns an empty map if there is
-         * only one.
+         * Returns when each data source and each Redis server last answered, by name. A kind of store with only one
+         * instance is omitted.
          */
         default Map<String, Long> answers() {
             return Map.of();

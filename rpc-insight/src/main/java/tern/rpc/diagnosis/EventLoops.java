@@ -44,7 +44,10 @@ final class EventLoops {
         return false;
     }
 
-    /** Netty may have been copied into other packages, such as {@code io.grpc.netty.shaded.io.netty}. */
+    /**
+     * Returns whether the class belongs to Netty. Netty may have been copied into other packages, such as {@code
+     * io.grpc.netty.shaded.io.netty}.
+     */
     private static boolean isNetty(String type) {
         return type.startsWith("io.netty.") || type.contains(".io.netty.");
     }

@@ -38,8 +38,8 @@ final class Excess {
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     /**
-     * Like {@link #GIVEN_UP}, for kinds of work. Work is considered the reason for a failure only if no other reason is
-     * known.
+     * The kinds of work that may end because application code gives up and throws an exception. Work is considered the
+     * reason for a failure only if no other reason is known.
      */
     private static final Set<Part.Kind> GIVEN_UP_WORK =
             Set.of(Part.Kind.SQL, Part.Kind.REDIS, Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.SLEEP, Part.Kind.ELSEWHERE);

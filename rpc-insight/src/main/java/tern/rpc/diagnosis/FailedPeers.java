@@ -12,7 +12,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class FailedPeers {
 
-    /** The end of the name of a failure of a peer that does not accept connections in time. */
+    /** The suffix of failure names for peers that do not accept connections in time. */
     private static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
 
     private final Excess excess;
@@ -65,7 +65,8 @@ final class FailedPeers {
 
     /**
      * Attributes exchanges to the failure of their peer if the failure costs more time. A peer that does not accept
-     * connections in time also delays the exchanges that succeed. Otherwise the same peer would be two causes.
+     * connections in time also delays the exchanges that succeed. Without this step, the same peer would be reported as
+     * two causes.
      */
     private void mergeExchanges() {
         for (Part failure : leaves.only(
@@ -89,7 +90,9 @@ final class FailedPeers {
                 && (failed.endsWith(" " + peer) || OperationNames.store(failed).equals(peer));
     }
 
-    /** The name of an operation contains its failure only after the operation has ended. */
+    /**
+     * Removes the failure from the name of an operation, because the name of a running operation contains no failure.
+     */
     private static Part withoutStatus(Part wait) {
         return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
     }
@@ -105,8 +108,8 @@ final class FailedPeers {
     }
 
     /**
-     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency target;
-     * null if there is none.
+     * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency
+     * target; null if there is none.
      */
     private @Nullable Part longWait(Excess.Counted counted) {
         EndedCall call = counted.call();

@@ -21,7 +21,10 @@ final class FailedProviders {
 
     private FailedProviders() {}
 
-    /** The failure of an operation. The service is empty for an HTTP exchange. */
+    /**
+     * The failure of an operation on a provider or HTTP peer. For an HTTP exchange, the component {@code service} is
+     * empty.
+     */
     private record Failed(String service, String address, String failure) {
 
         /**

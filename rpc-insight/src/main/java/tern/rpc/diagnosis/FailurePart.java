@@ -81,7 +81,7 @@ final class FailurePart {
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
 
-    /** The text before the place in the name of a failure. */
+    /** The text that separates the exception from the line of code in the name of a failure. */
     private static final String IN = " in ";
 
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
@@ -92,8 +92,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the part of the call's time that represents its failure. Returns null for a failure that is better
-     * explained by how the call spent its time, such as a timeout.
+     * Returns the activity, wait or exception to which the call's failure is attributed. Returns null if the call did
+     * not fail, or if its failure is better explained by how the call spent its time, such as a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -152,8 +152,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part of the call's time that represents a failed operation whose exception is not known, because
-     * application code handled it.
+     * Returns the entry for a failed operation in the breakdown of a call's time. The exception of the operation is not
+     * known, because application code handled it.
      *
      * @param name the operation's name, which contains the failure
      */
@@ -219,7 +219,7 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part of the call's time that represents an exception thrown by a provider's service; null if no
+     * Returns the entry for an exception of a provider's service in the breakdown of a call's time; null if no
      * exception in the chain came from a provider. The client adds a frame with the called method and the provider's
      * address to an exception from a provider.
      */
@@ -282,7 +282,7 @@ final class FailurePart {
     static @Nullable String givenUpIn(EndedCall call) {
         Throwable failure = call.failure();
         List<Throwable> chain = failure == null ? List.of() : chain(failure);
-        // a client's exception may have such a cause, but the client sets the limit
+        // A client's exception may be caused by a TimeoutException, too, but the client then sets the time limit.
         boolean isOfCode =
                 chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
         return isOfCode ? placeOf(call) : null;
@@ -296,8 +296,9 @@ final class FailurePart {
     }
 
     /**
-     * Returns the operation whose timeout ended the call. If there is no such operation, returns a part of the call's
-     * time that is named after the code that gave up. Returns null for a call that did not fail because of a timeout.
+     * Returns the operation whose timeout ended the call. If there is no such operation, returns an entry of the time
+     * breakdown that is named after the code that gave up. Returns null for a call that did not fail because of a
+     * timeout.
      */
     static @Nullable Part timedOut(EndedCall call) {
         Throwable failure = call.failure();
@@ -348,8 +349,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part of the call's time that represents a failure in the network or in another service, or null for
-     * any other failure.
+     * Returns the entry for a failure in the network or in another service in the breakdown of a call's time. Returns
+     * null for any other failure.
      */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {

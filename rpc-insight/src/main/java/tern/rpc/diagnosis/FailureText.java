@@ -164,7 +164,7 @@ final class FailureText {
         return !failure.startsWith("HTTP status ")
                 && !failure.startsWith("answers ")
                 && !failure.startsWith("SSL")
-                && !failure.endsWith(")"); // an SQL state
+                && !failure.endsWith(")"); // The failure ends with an SQL state.
     }
 
     /** Returns the address from a name such as {@code GET stock:8080/levels}. */

@@ -41,7 +41,7 @@ final class FlightRecording {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
 
-    /** Returns whether the start of a recording does not slow down the process. */
+    /** Returns true if a recording can start without slowing down the process. */
     static boolean startsCheaply() {
         return !isThere() || Runtime.version().feature() >= NOT_INSTRUMENTED_SINCE || FlightRecorder.isInitialized();
     }
@@ -55,7 +55,7 @@ final class FlightRecording {
     /**
      * Starts a recording unless one is running.
      *
-     * @param miss the beginning of the current miss; null if there is none
+     * @param miss when calls began to miss the latency target; null if they meet it
      * @return whether this call started a recording
      */
     boolean start(Instant now, @Nullable Instant miss) {

@@ -19,16 +19,22 @@ final class ForkedWork {
     /** The minimum number of late calls that must run items of their parallel streams themselves. */
     private static final int MIN_CALLS = 3;
 
-    /** If the pool delays the answers, it is full in at least this share of the samples of exchanges. */
+    /**
+     * The common pool is considered to delay the answers of HTTP exchanges if it is full in at least this share of the
+     * samples of these exchanges.
+     */
     private static final double MOSTLY = 0.5;
 
-    /** Like {@link #MOSTLY}, if only one exchange is slow, because its peer may be slow. */
+    /** Replaces {@link #MOSTLY} if only one exchange is slow, because its peer may be slow. */
     private static final double NEARLY_ALWAYS = 0.8;
 
     /** The minimum number of samples of a wait that show whether the pool had a free thread. */
     private static final int MIN_LOOKS = 4;
 
-    /** The pool delays the answers of several exchanges. A single slow exchange more likely shows a slow peer. */
+    /**
+     * The minimum number of slow exchanges that show a delay in the common pool. A single slow exchange more likely
+     * shows a slow peer.
+     */
     private static final int MIN_EXCHANGES = 2;
 
     /** The kinds of activities and waits that the work on one item of a parallel stream may consist of. */
@@ -39,7 +45,7 @@ final class ForkedWork {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
-    private boolean awaitAnswers; // whether answers of HTTP exchanges wait for the pool
+    private boolean awaitAnswers; // whether answers of HTTP exchanges wait for a thread of the common pool
 
     ForkedWork(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
@@ -71,7 +77,7 @@ final class ForkedWork {
         }
     }
 
-    /** Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for it. */
+    /** Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for the pool. */
     void passOnTasks() {
         Part pool = new Part(Kind.POOL, ExecutorNames.COMMON_POOL);
         for (Part part : leaves.longestFirst()) {
@@ -89,8 +95,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether the common pool was full in at least half of the samples in which calls waited in this part, and
-     * blocking tasks occupy it.
+     * Returns whether the common pool was full in at least half of the samples of the given wait, and blocking tasks
+     * occupy the pool.
      */
     static boolean isFullDuring(Part wait, TaskSamples tasks, TaskWatch watch, CallSamples samples) {
         List<Sample> waiting = samples.in(wait);
@@ -99,7 +105,7 @@ final class ForkedWork {
                 && tasks.isMostlyBlocked();
     }
 
-    /** Returns the number of these samples in which the common pool was full. */
+    /** Returns in how many of the given samples the common pool was full. */
     private static int fullDuring(List<Sample> samples, TaskWatch watch) {
         return (int) samples.stream()
                 .filter(sample -> watch.moments().isCommonPoolFull(sample.atNanos()))
@@ -107,8 +113,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns a line that says in how many samples of late calls the common pool was full; null if it was full in none
-     * of them.
+     * Returns a line that says in how many samples of late calls the common pool was full; null if it was full in no
+     * sample.
      */
     static @Nullable String fullLooks(TaskWatch watch, CallSamples samples) {
         List<Sample> all = samples.all();
@@ -145,8 +151,8 @@ final class ForkedWork {
     }
 
     /**
-     * Returns whether most late calls run items of their parallel streams themselves while the pool is full and its
-     * tasks run other code. If the tasks run the same code, the work on the items is slow.
+     * Returns whether most late calls run items of their parallel streams themselves while the common pool is full and
+     * its tasks run other code. If the tasks of the pool run the same code as the calls, the work on the items is slow.
      */
     private boolean callsRunItems(PoolVerdict pool, TaskSamples tasks) {
         int sampled = 0;

@@ -71,7 +71,10 @@ final class FrameworkWork {
         };
     }
 
-    /** Returns whether the given part of a call's time is the reading of its request or the writing of its answer. */
+    /**
+     * Returns whether the given activity of a call is the work of a framework that reads the request body or writes the
+     * answer.
+     */
     static boolean isOfBodies(Part part) {
         return part.kind() == Part.Kind.COMPUTING
                 && (part.name().equals(READING) || part.name().equals(WRITING));

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fromShare the used share of the heap at the beginning, from 0 to 1
  * @param toShare the used share of the heap now
- * @param seconds the time between both
+ * @param seconds the time between the beginning and now
  * @param keptPerSecond the number of bytes that are kept per second
  * @param secondsToFull the time until the heap is full, if it grows at the same rate
  */
@@ -23,7 +23,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap must have grown by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
-    /** All decreases together may be at most this share of the growth. */
+    /** The sum of all decreases of the used memory may be at most this share of its growth. */
     private static final double MAX_DECREASES = 0.25;
 
     /** The number of major collections that show a growth. Each of them frees all unused objects. */
@@ -32,30 +32,34 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap after the last major collection must be at least this value. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** The number of other collections that show a growth. */
+    /** The number of collections other than major ones that show a growth. */
     private static final int MIN_OTHERS = 6;
 
     /**
-     * Like {@link #MIN_SHARE_MAJOR}, after other collections. Collectors that run beside the application begin to free
-     * old objects before this share is in use. Below it, the old objects may be garbage.
+     * The used share of the heap after a collection other than a major one must be at least this value. Collectors that
+     * run beside the application begin to free old objects before this share is in use. Below this share, the old
+     * objects may be garbage.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
-    /** Like {@link #MIN_SHARE_OTHERS}, if no marking shows which old objects are garbage. */
+    /** Used in place of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
-    /** After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come first. */
+    /**
+     * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
+     * first.
+     */
     private static final int USES_AFTER_MARKING = 3;
 
-    /** What a collection does with old objects. */
+    /** How a collection treats old objects. */
     enum Old {
-        /** Keeps all of them. */
+        /** Keeps all old objects. */
         KEEPS,
-        /** Frees them. */
+        /** Frees unused old objects. */
         FREES,
-        /** Frees them only after they were marked, as the young collections of G1. */
+        /** Frees unused old objects only after a marking, as the young collections of G1 do. */
         FREES_MARKED,
-        /** Marks them. */
+        /** Marks old objects, so that later collections can free the unused ones. */
         MARKS
     }
 
@@ -88,7 +92,10 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         return growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
     }
 
-    /** Returns the index of the collection that left the least memory in use; the last one if there are several. */
+    /**
+     * Returns the index of the collection that left the least memory in use; the last such collection if there are
+     * several.
+     */
     private static int least(List<Use> uses) {
         int least = 0;
         for (int i = 0; i < uses.size(); i++) {

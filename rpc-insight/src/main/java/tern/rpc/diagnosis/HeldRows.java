@@ -23,27 +23,28 @@ import tern.rpc.pool.PoolSource;
 /**
  * The transactions that probably hold locks for which statements wait. A transaction is seen only at some moments:
  * between its statements, while another connection waits for the same table. The transaction stays the likely holder
- * until the miss of the latency target ends. Not thread-safe: only the watching thread uses it.
+ * until the miss of the latency target ends. Not thread-safe: only the diagnosis thread uses it.
  */
 final class HeldRows {
 
     /**
-     * The minimum number of pairs of successive looks (inspections of all connections) that find the same transaction.
-     * Short transactions also use the table, but only one look finds each of them.
+     * The minimum number of pairs of successive inspections of all connections that find the same transaction. Short
+     * transactions also use the table, but only one inspection finds each of them.
      */
     private static final int MIN_PAIRS = 1;
 
     /**
-     * The minimum number of looks that find one holder in an operation of another server, such as an HTTP exchange. While
-     * such transactions follow each other, each of them may be found by one look only.
+     * The minimum number of inspections that find one holder of a lock in an operation of another server, such as an
+     * HTTP exchange. While such transactions follow each other, only one inspection may find each of them.
      */
     private static final int MIN_OUTSIDE = 4;
 
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * The pairs of successive looks that find the same transaction must be at least 1/{@value} of the looks
-     * (inspections of all connections) that find the statement waiting.
+     * A transaction explains the wait of a statement only if enough pairs of successive inspections of the connections
+     * find the transaction. The number of such pairs must be at least 1/{@value} of the number of inspections that find
+     * the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 
@@ -67,7 +68,7 @@ final class HeldRows {
 
     private final Map<Key, Seen> known = new HashMap<>();
     private final Map<String, Use> uses = new HashMap<>();
-    private final Map<String, Waits> waits = new HashMap<>(); // by statement
+    private final Map<String, Waits> waits = new HashMap<>(); // the waits of each statement
     private int number; // the number of the current inspection of all connections
 
     /** The statement that waits, and the statement and the threads that hold the lock. */
@@ -103,10 +104,13 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of looks that found one holder only in an operation of another server than the database
+        // the number of inspections that found only one holder in an operation of another server than the database
         int outside;
-        int outsideIn; // the number of the last inspection that found a holder in such an operation
-        boolean isOneOutside; // whether that inspection has found only one such holder so far
+        // the number of the last inspection that found a holder in an operation of another server than the database
+        int outsideIn;
+        // whether the last inspection that found a holder in an operation of another server has found only one such
+        // holder
+        boolean isOneOutside;
         int pairs; // the number of pairs of successive inspections that found the same transaction
         long lastNanos;
     }
@@ -273,8 +277,9 @@ final class HeldRows {
     }
 
     /**
-     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two, they
-     * hold different rows at the same time, so the inspection does not show for which of them the statement waits.
+     * Counts an inspection that found one holder in an operation of another server. If the inspection finds two
+     * holders, they hold different rows at the same time, so the inspection does not show for which of them the
+     * statement waits.
      */
     private void countOutside(Seen seen) {
         if (seen.outsideIn != number) {
@@ -346,7 +351,10 @@ final class HeldRows {
                 seen.looks);
     }
 
-    /** Returns the operation that the holders run in at least half of the looks; null if there is none. */
+    /**
+     * Returns the operation that the holders of the lock run in at least half of the inspections; null if there is
+     * none.
+     */
     private static @Nullable Part operation(Seen seen) {
         Kind kind = most(seen.work);
         String name = most(seen.operations);

@@ -19,7 +19,7 @@ final class HiddenReasons {
 
     /**
      * @param text a part of a message
-     * @param failure the failure that it shows
+     * @param failure the failure that this part shows
      */
     private record Mention(String text, String failure) {}
 

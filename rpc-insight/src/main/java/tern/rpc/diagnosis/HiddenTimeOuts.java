@@ -12,22 +12,26 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * Recognizes timeouts that application code hides: the code catches the exception of a timeout, and throws an exception of
- * its own without a cause. In all of these calls, the operation ends after the same time, and nearly all answers take
- * less time. If the code throws its exception because of the answer, the operation takes as long as in other calls.
+ * Recognizes timeouts that application code hides: the code catches the exception of a timeout, and throws an exception
+ * of its own without a cause. In all calls that such a timeout ends, the operation ends after the same time, and nearly
+ * all answers take less time. If the code throws its exception because of the answer, the operation takes as long as in
+ * other calls.
  */
 final class HiddenTimeOuts {
 
     private static final int MIN_CALLS = 5;
     private static final int MAX_CALLS = 512;
 
-    /** The operations end at the same time if they end at most this share of the median time before it. */
+    /**
+     * The operations are considered equally long if they are shorter than the median by at most this share of the
+     * median.
+     */
     private static final double SAME = 0.1;
 
     /** One operation in this number may end earlier for another reason. */
     private static final int ONE_IN = 20;
 
-    /** Shorter operations often take the same time anyway. */
+    /** Operations shorter than this are ignored, because they often take the same time anyway. */
     private static final double MIN_NANOS = 10e6;
 
     /** Half of the answers must take at most this share of the timeout. */
@@ -75,7 +79,9 @@ final class HiddenTimeOuts {
         return found;
     }
 
-    /** Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated. */
+    /**
+     * Returns the operation that took at least half of the call's time; null if there is none, or if it is repeated.
+     */
     private static NamedTimes.@Nullable Entry longest(EndedCall call) {
         return call.ledger().named().stream()
                 .filter(entry -> OPERATIONS.contains(entry.kind())

@@ -48,7 +48,9 @@ final class Hints {
     private static final Pattern UNBUFFERED =
             Pattern.compile("\\(RandomAccessFile\\.(write|read)|\\(File(Out|In)putStream\\.(write|read)\\b");
 
-    /** The end of a class name. Without it, the patterns would match longer names, which are classes of applications. */
+    /**
+     * Matches the end of a class name, because longer class names that begin like a JDK class belong to applications.
+     */
     private static final String END = "(?![\\w.$])";
 
     /** Matches the names of locks of synchronized collections. */
@@ -79,12 +81,12 @@ final class Hints {
     }
 
     /**
-     * The method that starts a virtual thread. The hint for {@code Thread.start} must not match it, because virtual
-     * threads are cheap and need no pool.
+     * The method that starts a virtual thread. The hint for {@code Thread.start} must not match this method, because
+     * virtual threads are cheap and need no pool.
      */
     private static final String VIRTUAL = "Thread.startVirtualThread";
 
-    /** The advice for application code that spends processor time in the methods listed here. */
+    /** The advice for application code that spends processor time in the listed methods. */
     private static final List<Hint> COMPUTING = List.of(
             new Hint("Pattern.compile", PATTERN),
             new Hint("Matcher.", REGEX),
@@ -193,7 +195,7 @@ final class Hints {
             new Hint("ReflectiveTypeAdapterFactory.create", MAPPER),
             new Hint("ReflectiveTypeAdapterFactory.getBoundFields", MAPPER));
 
-    /** The advice for application code that waits in the methods listed here. */
+    /** The advice for application code that waits in the listed methods. */
     private static final List<Hint> WAITING = List.of(
             new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("SecureRandom.", RANDOM),

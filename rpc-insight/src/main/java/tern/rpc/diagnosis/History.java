@@ -133,7 +133,7 @@ public final class History {
         }
     }
 
-    /** Records the values of a second. */
+    /** Records the measured values of one second. */
     synchronized void add(Figures second) {
         add(seconds, second, SECONDS);
         minute = minute.plus(second, secondsOfMinute);
@@ -176,12 +176,12 @@ public final class History {
         return List.copyOf(episodes);
     }
 
-    /** Returns the values of the last seconds, oldest first. */
+    /** Returns the measured values of each of the last seconds, oldest first. */
     public synchronized List<Figures> seconds() {
         return List.copyOf(seconds);
     }
 
-    /** Returns the values of the last complete minutes, oldest first. */
+    /** Returns the measured values of each of the last complete minutes, oldest first. */
     public synchronized List<Figures> minutes() {
         return List.copyOf(minutes);
     }

@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Cause.Where;
 
 /**
  * Describes HTTP exchanges that take long because calls open connections, or because they wait for a connection of a
- * client that Tern does not measure. The samples of the calls' threads show this.
+ * client that Tern does not measure. Both reasons are found in the samples of the calls' threads.
  */
 final class HttpConnections {
 
@@ -56,7 +56,7 @@ final class HttpConnections {
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
 
     /**
-     * Returns the text if the connections explain the time of the given exchange; null otherwise.
+     * Returns the text of the cause if the connections explain the time of the given exchange; null otherwise.
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown

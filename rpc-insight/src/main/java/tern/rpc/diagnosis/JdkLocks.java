@@ -56,8 +56,9 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether this class itself does the work of the owner. Returns false if the class holds the lock while it
-     * calls application code, as a map may do, because that code is then slow, and not the class itself.
+     * Returns whether the given class, which takes the lock, does the work of the lock's owner itself. Returns false if
+     * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
+     * slow, and not the class.
      */
     private static boolean isInside(ThreadLook owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {
@@ -79,7 +80,7 @@ final class JdkLocks {
     static String name(ThreadLook thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
         if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
-            // The JVM reports the owner of the write lock only; a reader waits for it, too.
+            // The JVM reports only the owner of the write lock, for which readers wait, too.
             return WRITE_LOCK;
         }
         return taker == null ? lock : "lock of " + StackReader.simple(taker);

@@ -13,14 +13,14 @@ import tern.rpc.diagnosis.Cause.Where;
 final class JvmPauses {
 
     /**
-     * An operation of the JVM explains the pauses if it takes at least this share of the time of all such operations.
+     * An operation of the JVM explains the pauses if it takes at least this share of the time of all JVM operations.
      * Operations that the diagnosis itself requests are counted separately.
      */
     private static final double HALF = 0.5;
 
     /**
-     * Operations of the JVM that are shorter than this do not explain a pause, because such short pauses are not
-     * measured.
+     * The minimum duration of a JVM operation that can explain a pause of the process. Shorter pauses of the process
+     * are not measured.
      */
     static final double MIN_NANOS = 20e6;
 

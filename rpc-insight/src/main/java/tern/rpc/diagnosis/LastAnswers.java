@@ -21,7 +21,7 @@ final class LastAnswers {
         private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS);
 
         private volatile long nanos;
-        private volatile boolean known; // whether nanos has been written
+        private volatile boolean known; // false until the first event
 
         void happened(long now) {
             if (!known || now - nanos >= STEP_NANOS) {

@@ -12,7 +12,7 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Updates the usual values, such as the usual time of each method, in each second in which calls meet the latency
- * target. Not thread-safe: only the watching thread uses it.
+ * target. Not thread-safe: only the diagnosis thread uses it.
  */
 final class Learner {
 

@@ -24,7 +24,7 @@ final class LibraryWork {
             "java.util.logging.",
             "org.jboss.logmanager.");
 
-    /** Matches methods that wait until a queue has room. */
+    /** Matches methods that wait until a queue has a free slot. */
     static final Pattern FILLS = Pattern.compile("(?:(?:Queue|Deque)\\.(?:put|offer|transfer)(?:First|Last)?"
             + "|(?:RingBuffer|Sequencer)\\.(?:next|publishEvent)"
             // If Log4j's ring buffer is full, one thread waits for a free slot while it holds a lock. The other threads
@@ -46,7 +46,8 @@ final class LibraryWork {
         boolean isFull = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            // A logger's valve or filter calls the code that handles the request, so it is not a wait in the logger.
+            // A servlet filter or Tomcat valve of a logging library calls the code that handles the request. A thread
+            // inside this code does not wait for the logger.
             boolean isServer = type.startsWith("org.apache.catalina.")
                     || frame.getMethodName().startsWith("doFilter");
             if (isServer || application.test(type)) {

@@ -22,7 +22,7 @@ final class LikelyHolders {
     private static final int MIN_SAMPLES = 3;
 
     /**
-     * What the likely holders do.
+     * The activity of the calls that likely hold the lock, permit or object.
      *
      * @param phase the phase that their ledgers show
      * @param part the activity that their stacks show, if the phase is {@link Phase#OWN}; otherwise the kind of

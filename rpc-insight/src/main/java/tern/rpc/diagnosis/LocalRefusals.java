@@ -98,8 +98,8 @@ final class LocalRefusals {
     }
 
     /**
-     * Returns the kind of limiter whose refusals the given part of the calls' time stands for; null if the part stands
-     * for something else.
+     * Returns the kind of limiter to which the given entry in the breakdown of a call's time belongs. Returns null if
+     * the entry does not stand for a refusal by a limiter.
      */
     static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {
@@ -111,8 +111,8 @@ final class LocalRefusals {
     }
 
     /**
-     * Returns the part of a call's time that stands for the refusal of the call. Its name contains the place and, if
-     * the exception shows it, the limiter's name.
+     * Returns the entry for the refusal of a call in the breakdown of the call's time. The name of the entry contains
+     * the place and, if the exception shows it, the limiter's name.
      *
      * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
      */

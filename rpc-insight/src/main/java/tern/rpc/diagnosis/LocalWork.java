@@ -17,8 +17,8 @@ import tern.rpc.pool.ApplicationCode;
 final class LocalWork {
 
     /**
-     * If a thread sleeps during one of these operations, it does not wait for an answer. Statements are excluded,
-     * because some databases sleep while they wait for a lock.
+     * A thread that sleeps during an operation of one of these phases does not wait for an answer. Statements are
+     * excluded, because some databases sleep while they wait for a lock.
      */
     private static final Set<Phase> PAUSED = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 

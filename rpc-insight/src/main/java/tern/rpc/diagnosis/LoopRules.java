@@ -17,8 +17,8 @@ final class LoopRules {
     private static final double OCCUPIED = 0.5;
 
     /**
-     * Like {@link #OCCUPIED}, for waits for a known peer. The value is higher, because the peer may be slow itself, and
-     * many event loops usually compute for half of their time.
+     * Replaces {@link #OCCUPIED} for waits for a known peer. The value is higher, because the peer may be slow itself,
+     * and many event loops usually compute for half of their time.
      */
     private static final double FULLY_OCCUPIED = 0.9;
 
@@ -93,8 +93,8 @@ final class LoopRules {
     }
 
     /**
-     * Returns the code that occupies the threads for most of their time. Returns null if this code itself waits for the
-     * same kind of peer, because the peer may then be slow.
+     * Returns the code that occupies the threads of the given group for most of their time. Returns null if this code
+     * itself waits for the same kind of peer as the calls, because the peer may then be slow.
      */
     private static @Nullable Part code(TaskSamples group, Part wait) {
         if (group.parts.isEmpty()) {

@@ -63,9 +63,9 @@ record Machine(
     /** Much is allocated if the rate exceeds both {@link #MIN_STORM} and this multiple of the usual rate. */
     private static final double STORM = 10;
 
-    private static final double MIN_STORM = 200e6; // bytes per second
+    private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
 
-    /** Collections matter for the time of calls if their pauses take at least this share of the time. */
+    /** Pauses of the garbage collector may make calls late if the pauses take at least this share of the time. */
     private static final double MUCH_COLLECTING = 0.05;
 
     Machine {
@@ -162,7 +162,7 @@ record Machine(
             double allocatedPerSecond,
             @Nullable String place) {
 
-        /** Returns whether these threads serve calls. */
+        /** Returns whether the threads of this group serve calls. */
         boolean servesCalls() {
             return name.startsWith("rpc-") || name.startsWith("http-nio") || name.startsWith("tomcat-handler");
         }

@@ -263,10 +263,7 @@ final class MachineText {
                 .orElse(null);
     }
 
-    /**
-     * Describes bodies of web requests that take a long time to read, or answers that take a long time to write, as a
-     * cause.
-     */
+    /** Creates the text for calls that are late because they read large request bodies or write large answers. */
     private Told bodies(Part part) {
         boolean reads = part.name().equals(FrameworkWork.READING);
         String method = "";

@@ -28,7 +28,10 @@ final class MethodMisses {
     /** A method misses the target if more than this share of its calls is late or fails, with a confidence of 99 %. */
     private static final double SHARE = 0.1;
 
-    /** The share of failed calls from which a method misses the target. A failure is worse than a late answer. */
+    /**
+     * A method also misses the target if more than this share of its calls fails, with a confidence of 99 %. The share
+     * is smaller than {@link #SHARE}, because a failure is worse than a late answer.
+     */
     private static final double FAILED_SHARE = 0.03;
 
     /**

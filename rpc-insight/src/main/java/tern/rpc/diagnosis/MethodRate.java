@@ -18,10 +18,12 @@ record MethodRate(
         long sinceNanos,
         @Nullable Caller caller) {
 
-    /** A method is called more often than usual if the number of calls is at least this multiple of the usual number. */
+    /**
+     * A method is called more often than usual if the number of calls is at least this multiple of the usual number.
+     */
     static final double MORE = 3;
 
-    /** Like {@link #MORE}, if nearly all of the additional calls come from one caller. */
+    /** Replaces {@link #MORE} if nearly all of the additional calls come from one caller. */
     private static final double MORE_OF_ONE = 1.8;
 
     private static final double NEARLY_ALL = 0.8;

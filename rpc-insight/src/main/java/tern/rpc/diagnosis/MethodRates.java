@@ -12,13 +12,15 @@ import tern.rpc.diagnosis.CallRecords.Sums;
 /** Learns how often each method is usually called, and compares the current number of calls with the usual number. */
 final class MethodRates {
 
-    /** A burst begins with the first second in which the number of calls is at least this multiple of the usual number. */
+    /**
+     * A burst begins with the first second in which the number of calls is at least this multiple of the usual number.
+     */
     private static final double ONSET = 1.6;
 
     private final Usual usual;
 
-    // The second in which the current burst of each method began. A burst may be longer than the minute that "seconds"
-    // covers.
+    // The second in which the current burst of each method began. Only the counters of the last minute are available
+    // later, and a burst may last longer.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual calls per second by method and address. An address is removed when its call counts are removed.

@@ -41,19 +41,19 @@ final class MissReport {
 
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
-    private @Nullable Diagnosis published; // the published diagnosis of the current miss
-    private @Nullable String told; // the last logged first cause of the current miss; null if none was logged
+    private @Nullable Diagnosis published; // the last published diagnosis; null while calls meet the target
+    private @Nullable String told; // the last logged first cause; null while calls meet the target
     private int secondsSinceTold;
-    private boolean logs; // whether the current miss may be logged
-    private @Nullable String first; // the published first cause
-    private int firstSeconds; // for how many consecutive seconds the first published cause has been the same
+    private boolean logs; // whether the current period of late calls may be logged
+    private @Nullable String first; // the first cause in the last published diagnosis
+    private int firstSeconds; // for how many consecutive seconds the published diagnoses have had the same first cause
     private int seconds;
 
     MissReport(History history) {
         this.history = history;
     }
 
-    /** The start of a miss and the missed latency target. */
+    /** The start of a period in which calls miss the latency target, and the missed target. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**

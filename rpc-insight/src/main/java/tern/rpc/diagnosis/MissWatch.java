@@ -73,8 +73,8 @@ final class MissWatch {
     private int secondsWithCalls;
     private boolean open;
     private boolean missed; // whether calls missed the latency target in the last second
-    private double highest; // the highest share of bad calls in RECENT_SECONDS of the current miss
-    private int declining; // for how many consecutive seconds the miss has been declining
+    private double highest; // the highest share of bad calls in RECENT_SECONDS since calls began to miss the target
+    private int declining; // for how many consecutive seconds the share of bad calls has been low again
 
     /**
      * Adds the calls in a second, and decides whether calls miss the latency target.
@@ -97,7 +97,7 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // There were few calls in the last ten seconds, so the share of bad calls is computed over the last minute.
+            // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute.
             // The share is not used if there were many calls in the last minute. If many calls have just stopped, the
             // share would describe the past.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
@@ -168,8 +168,8 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether calls missed the latency target in the last second. A miss itself ends only some seconds after
-     * calls meet the target again.
+     * Returns whether calls missed the latency target in the last second. A miss of the latency target ends only some
+     * seconds after calls meet the target again.
      */
     boolean isMissed() {
         return missed;
@@ -181,7 +181,7 @@ final class MissWatch {
     }
 
     /**
-     * Returns whether usual times can be learned from this second. Usual times can be learned while calls meet the
+     * Returns whether usual times can be learned from the last second. Usual times can be learned while calls meet the
      * latency target and no miss is in progress.
      */
     boolean isHealthy() {

@@ -16,37 +16,40 @@ final class Moments {
     private static final int MAX_MOMENTS = 1_024;
 
     private final Map<Long, Moment> byTime = new HashMap<>();
-    private final Deque<Long> times = new ArrayDeque<>(); // the oldest first
+    private final Deque<Long> times = new ArrayDeque<>(); // the kept moments, oldest first
 
     /**
      * One moment.
      *
      * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
-     * @param work what the threads did that serve no call; null if they were not looked at
+     * @param work what the threads did that serve no call; null if these threads were not sampled
      */
     private record Moment(
             boolean isCommonPoolFull, @Nullable Work work) {}
 
     /**
-     * What threads that serve no call did.
+     * What the threads that serve no call did at one moment.
      *
      * @param busy the common names of the threads of which at least one worked
-     * @param incomplete the common names of the threads of which some were not looked at
+     * @param incomplete the common names of the threads of which some were not sampled
      */
     record Work(Set<String> busy, Set<String> incomplete) {
 
-        /** Returns whether one of the threads with this name worked. */
+        /** Returns whether one of the threads with the given name worked. */
         boolean isBusy(String threads) {
             return busy.contains(threads);
         }
 
-        /** Returns whether it is known what all threads with this name did, or that one of them worked. */
+        /**
+         * Returns true in two cases: one of the threads with the given name was found working, or all of these threads
+         * were sampled.
+         */
         boolean isKnown(String threads) {
             return isBusy(threads) || !incomplete.contains(threads);
         }
     }
 
-    /** Adds a moment at which the other threads have not been looked at yet. */
+    /** Adds a moment at which the other threads have not been sampled yet. */
     void add(long time, boolean isCommonPoolFull) {
         if (byTime.put(time, new Moment(isCommonPoolFull, null)) == null) {
             times.addLast(time);
@@ -63,13 +66,13 @@ final class Moments {
         byTime.put(time, new Moment(isFull, work));
     }
 
-    /** Returns whether the common pool had no free thread at this time; false if this is unknown. */
+    /** Returns whether the common pool had no free thread at the given time; false if this is unknown. */
     boolean isCommonPoolFull(long time) {
         Moment known = byTime.get(time);
         return known != null && known.isCommonPoolFull;
     }
 
-    /** Returns what the threads outside of calls did at this time; null if they were not looked at. */
+    /** Returns what the threads outside of calls did at the given time; null if these threads were not sampled then. */
     @Nullable
     Work workAt(long time) {
         Moment known = byTime.get(time);

@@ -284,8 +284,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns the share of the calls with these operations that satisfy the condition. Only late or failed calls are
-     * checked; calls that met the target never satisfy it.
+     * Returns the share of the calls with the given operations that satisfy the condition. Only late or failed calls
+     * are checked; calls that met the target never satisfy the condition.
      */
     double share(Phase phase, String name, Predicate<EndedCall> condition) {
         double matching = 0;

@@ -79,8 +79,8 @@ final class OperationNames {
     }
 
     /**
-     * Returns whether this is the name of a failed operation, that is, whether it ends with status 429, status 5xx or
-     * the word {@code failed}.
+     * Returns whether the given name is the name of a failed operation, that is, whether it ends with status 429,
+     * status 5xx or the word {@code failed}.
      */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();

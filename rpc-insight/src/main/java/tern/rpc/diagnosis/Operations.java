@@ -40,7 +40,7 @@ final class Operations {
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Like {@link #MIN_ATTEMPTS}, if calls run more operations of this kind than usual. */
+    /** Applies in place of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final Excess excess;
@@ -127,7 +127,7 @@ final class Operations {
 
     /**
      * Returns the usual time of the operation with the given name. If that is unknown, returns the usual time of all
-     * operations of this kind, or -1 if both are unknown.
+     * operations of the given kind, or -1 if both are unknown.
      */
     double usualEach(Phase phase, String name) {
         double named = usual.each(phase, name);
@@ -456,8 +456,8 @@ final class Operations {
 
     /**
      * Returns the line of application code that most often waits for the operation with the given name. If no sample
-     * shows such a line, returns the line for any operation of this kind, or null if there is none. Samples contain the
-     * phase but not the operation's name, so this method uses the samples of all calls that ran the operation. An
+     * shows such a line, returns the line for any operation of the same kind, or null if there is none. Samples contain
+     * the phase but not the operation's name, so this method uses the samples of all calls that ran the operation. An
      * operation that is known only from samples has its own samples.
      */
     @Nullable

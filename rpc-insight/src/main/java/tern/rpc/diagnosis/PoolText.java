@@ -19,24 +19,27 @@ import tern.rpc.pool.PoolSnapshot;
 final class PoolText {
 
     /**
-     * HTTP connections are probably closed after each use if none is idle, although the exchanges need fewer than this
-     * share of the connections in use. At least one connection is assumed to be in use.
+     * HTTP connections are probably closed after each use if no connection is idle, although the exchanges keep less
+     * than this share of the open connections busy on average. At least one connection is assumed to be open.
      */
     private static final double UNKEPT = 0.5;
 
     /**
-     * At least this number of connections must have been taken in the observed period. For HTTP pools, this applies to
-     * each connection in use.
+     * A pool is checked for connections that are closed after each use only if at least this number of connections was
+     * taken from it in the observed period. For HTTP pools, the number applies to each connection in use.
      */
     private static final int MIN_UNKEPT = 20;
 
     /**
-     * Connections to a database or to Redis are probably closed after each use if none is idle, although all uses
-     * together need less than this share of the pool.
+     * Connections to a database or to Redis are probably closed after each use if no connection is idle, although the
+     * operations keep less than this share of the pool busy on average.
      */
     private static final double FEW = 0.1;
 
-    /** After this time, a pool has opened the few connections that it needs, unless they are closed again. */
+    /**
+     * A pool is checked for connections that are closed after each use only if calls have missed the latency target for
+     * this time. Before, the pool may still be opening its first connections.
+     */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**

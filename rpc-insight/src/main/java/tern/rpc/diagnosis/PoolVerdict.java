@@ -315,12 +315,14 @@ record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // The refused requests are counted too, because they also needed a connection.
+        // Requests that waited in vain needed a connection, too, so they are added to the requests that got a
+        // connection.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
-                .filter(setting -> setting.property().contains(".")) // a limit set in code can be changed there
+                // excludes a limit that the application sets in code, because the application can change it there
+                .filter(setting -> setting.property().contains("."))
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
                 .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)
                 .longValue();

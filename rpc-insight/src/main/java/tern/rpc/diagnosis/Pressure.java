@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.evidence.MachineSecond;
 
 /**
- * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a cause.
- * The stacks of the threads do not show them: a thread that waits for a page of memory seems to run.
+ * Decides from the kernel's counters whether threads wait for memory or for a disk, and describes such waits as a
+ * cause. The stacks of the threads do not show these waits: a thread that waits for a page of memory seems to run.
  */
 final class Pressure {
 
@@ -23,7 +23,9 @@ final class Pressure {
     /** Memory is short if tasks waited for memory for at least this share of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
-    /** If the kernel does not report stalls, memory is short if at least this number of pages is read back per second. */
+    /**
+     * If the kernel does not report stalls, memory is short if at least this number of pages is read back per second.
+     */
     private static final double MANY_FAULTS = 100;
 
     /** The process itself waits for memory if it reads back at least this number of pages per second. */

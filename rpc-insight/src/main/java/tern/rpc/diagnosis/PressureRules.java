@@ -72,7 +72,10 @@ final class PressureRules {
         }
     }
 
-    /** If the heap is nearly full, the collector takes much time even if the machine has enough memory. */
+    /**
+     * Returns whether the given activity or wait may contain waits for memory. If the heap is nearly full, the
+     * collector takes much time even if the machine has enough memory.
+     */
     private boolean isByMemory(Part part) {
         boolean isFull = part.kind() == Kind.COLLECTOR && evidence.machine().isHeapFilling();
         return BY_MEMORY.contains(part.kind()) && !isFull;

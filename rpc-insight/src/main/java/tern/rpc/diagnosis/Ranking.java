@@ -184,14 +184,17 @@ final class Ranking {
         return parts;
     }
 
-    /** Returns the share of late or failed calls that would meet the target without this cause and its symptoms. */
+    /**
+     * Returns the share of late or failed calls that would meet the target without the given cause and its symptoms.
+     */
     private double saves(Part cause) {
         return excess.saves(measured -> leaves.share(measured, cause));
     }
 
     /**
-     * Adds ten times the latency target for each refused call. The time is attributed to the wait for a worker, to
-     * another limit, or to the application if the application refused the call itself.
+     * Adds the refused calls to the extra time of calls: each refused call counts as ten times the latency target. The
+     * added time is attributed to the reason of the refusal: the wait for a worker, another limit, or the application
+     * itself.
      */
     private void addRefused() {
         double cost =

@@ -99,7 +99,7 @@ final class RecordingSummary {
                         && ApplicationCode.owns(frame.getMethod().getType().getName()));
     }
 
-    /** Returns whether the diagnosis itself caused the event. The summary is about the application. */
+    /** Returns whether the diagnosis itself caused the event. The summary leaves such events out. */
     private static boolean isOfDiagnosis(RecordedStackTrace stack) {
         return stack.getFrames().stream()
                 .anyMatch(frame -> frame.isJavaFrame()

@@ -81,12 +81,12 @@ final class RedisText {
         this.store = store;
     }
 
-    /** Returns whether the command with this name blocks the Redis server for a long time. */
+    /** Returns whether the command with the given name blocks the Redis server for a long time. */
     static boolean stopsServer(String command) {
         return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
-    /** Returns whether the command with this name may wait until data arrives. */
+    /** Returns whether the command with the given name may wait until data arrives. */
     static boolean isBlocking(String command) {
         return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
@@ -148,8 +148,9 @@ final class RedisText {
     }
 
     /**
-     * Returns a blocking command that a thread outside of calls runs on the same server; null if there is none. Without
-     * a pool, the clients of an application share one connection, so the commands of calls wait behind it.
+     * Returns a blocking command that a thread outside of calls runs on the Redis server of the given operation; null
+     * if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other threads
+     * share one connection, so the commands of calls wait behind the blocking command.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
         boolean isShared =

@@ -136,7 +136,7 @@ final class RefusalRules {
         return most;
     }
 
-    /** Returns the cause into which earlier rules have merged this operation. */
+    /** Returns the cause into which earlier rules have merged the given operation. */
     private Part merged(Part part) {
         Part all = Part.of(part.kind());
         boolean isMerged = Operations.phase(part.kind()) != null && leaves.of(part) <= 0 && leaves.of(all) > 0;

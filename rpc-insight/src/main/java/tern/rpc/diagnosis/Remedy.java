@@ -33,7 +33,7 @@ final class Remedy {
      */
     record Size(PoolSetting setting, int value, double expectedNanos) {
 
-        /** Returns the advice to set the pool's size to this value. */
+        /** Returns the advice to set the pool's size to the recommended value. */
         Change change() {
             return new Change(
                     Where.PROPERTY,

@@ -18,10 +18,10 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
-    /** Calls repeat failed requests if they send at least this multiple of the usual number. */
+    /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
     private static final double REPEATED = 3;
 
-    /** Calls make several exchanges if they make at least this number with the same name. */
+    /** Calls are considered to make several exchanges if they make at least this number with the same name. */
     private static final double SEVERAL = 2;
 
     private final Evidence evidence;
@@ -273,8 +273,8 @@ final class RemoteText {
     }
 
     /**
-     * Returns the service to which all of these remote methods belong. The providers of this service are then a more
-     * likely cause than the network. Returns null if the methods belong to several services.
+     * Returns the service to which all of the given remote methods belong. The providers of this service are then a
+     * more likely cause than the network. Returns null if the methods belong to several services.
      */
     private static @Nullable String onlyService(Set<String> operations) {
         Set<String> services = new HashSet<>();

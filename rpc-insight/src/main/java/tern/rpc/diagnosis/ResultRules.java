@@ -97,8 +97,8 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether none of these threads works most of the time. Their work then does not explain why calls always
-     * wait for a signal from them: the signal is lost or comes late.
+     * Returns whether none of the given threads works most of the time. The work of the threads then does not explain
+     * why calls always wait for a signal from them: the signal is lost or comes late.
      */
     private static boolean isIdle(TaskSamples threads) {
         return threads.looks >= TaskSamples.MIN_BUSY && threads.busyThreads() < MOSTLY;
@@ -133,7 +133,7 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether the waiting calls may have submitted tasks to this executor. If Tern measures the executor's
+     * Returns whether the waiting calls may have submitted tasks to the given executor. If Tern measures the executor's
      * tasks, the ledgers of the calls show whether the calls submitted tasks.
      */
     private boolean mayGetTasksOfCalls(PoolSnapshot pool, Part wait) {

@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
- * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
- * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
- * wait. Both then remain causes of their own.
+ * HTTP exchange within a transaction. The wait and the operation usually have one cause. If the operation became
+ * slower, the operation is the cause. Otherwise the cause is that the rows are locked during the operation. If the
+ * operation takes much longer than the wait, the operation and the wait remain separate causes.
  */
 final class RowHolderRules {
 
@@ -16,8 +16,8 @@ final class RowHolderRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time does
-     * not show that the operation is slow because of the rows.
+     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time
+     * does not show that the operation is slow because of the rows.
      */
     private static final double HALF = 0.5;
 

@@ -50,9 +50,9 @@ final class RunningOperations {
     }
 
     /**
-     * Returns the failed operation after which running calls spend unnamed time on operations of this kind. A client
-     * library may pause and then repeat a failed operation itself. Returns null if no operation failed in calls with at
-     * least half of the unnamed time.
+     * Returns the failed operation after which running calls spend time on operations of the given kind that have no
+     * name yet. A client library may pause and then repeat a failed operation itself. Returns null if no operation
+     * failed in calls with at least half of this time.
      */
     private @Nullable Part failing(Kind kind) {
         Part unnamed = Part.of(kind);

@@ -27,7 +27,7 @@ final class RunningStatements {
         }
     }
 
-    /** Returns the statement that this call is executing; null if it is unknown. */
+    /** Returns the statement that the given call is executing; null if it is unknown. */
     @Nullable
     String of(CallLedger call) {
         return statements.get(call);

@@ -51,9 +51,11 @@ final class Sampler {
         long sleeps;
         private @Nullable Part lastSleep; // the activity of the last sample if the thread slept; null otherwise
         private long waitsBefore; // the thread's number of waits up to the last sample
-        int forkedLooks; // the number of samples in which this thread itself ran a task of the common pool
-        int resultLooks; // the number of samples in which this thread waited for another thread
-        int unattendedLooks; // the number of these samples in which all measured tasks of the call had ended
+        int forkedLooks; // the number of samples in which the call's thread ran a task of the common pool
+        int resultLooks; // the number of samples in which the call's thread waited for another thread
+        // the number of samples in which the call's thread waited for another thread after all measured tasks of the
+        // call had ended
+        int unattendedLooks;
 
         @Nullable
         StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier
@@ -83,8 +85,8 @@ final class Sampler {
         }
 
         /**
-         * Adds a sample. A wait for the initialization of a class is recognized only in the second sample. The first
-         * sample is then changed to the same wait.
+         * Adds a sample. A wait for the initialization of a class is recognized only in its second sample. The first
+         * sample of the wait, which seemed to show running code, is then changed to show the wait, too.
          */
         void add(Sample sample) {
             Sample before = list.isEmpty() ? null : list.get(list.size() - 1);

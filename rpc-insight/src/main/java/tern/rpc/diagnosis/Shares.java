@@ -95,7 +95,7 @@ final class Shares {
     }
 
     /**
-     * The time since a thread's previous sample, divided into three shares whose sum is 1. Used for a thread that
+     * How a thread spent the time since its previous sample: three shares whose sum is 1. Used for a thread that
      * appears to be computing.
      */
     private record Use(double computing, double delayed, double blocked) {

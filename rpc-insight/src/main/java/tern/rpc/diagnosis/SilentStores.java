@@ -33,8 +33,8 @@ final class SilentStores {
 
     /**
      * If all hanging statements use the same table, or if none of them has a usual time, the cause may be a lock or a
-     * slow statement. If a lock or a slow statement may be the cause, the waits are attributed to the store only if one
-     * of the waiting calls has taken at least this multiple of the target.
+     * slow statement. The waits are then attributed to the store only if one of the waiting calls has taken at least
+     * this multiple of the target.
      */
     private static final int LONG_HANG_TARGETS = 50;
 
@@ -91,8 +91,9 @@ final class SilentStores {
     }
 
     /**
-     * Returns the calls that have waited for a long time for a store of this kind, if the store has not answered since
-     * the calls began. The key is the name of the data source or of the Redis server; it is empty if there is only one.
+     * Returns the calls that have waited for a long time for a store of the given kind, if the store has not answered
+     * since the calls began. The key is the name of the data source or of the Redis server; it is empty if there is
+     * only one.
      */
     private Map<String, List<Waiting>> waiting(Kind store) {
         Map<String, List<Waiting>> byName = new TreeMap<>();

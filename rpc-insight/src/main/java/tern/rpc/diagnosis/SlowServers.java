@@ -12,7 +12,8 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Finds out whether all operations of one kind (such as all statements), or all operations on one peer (such as one of
- * several data sources or Redis servers), became slower. If so, this server or the network to it is the likely cause.
+ * several data sources or Redis servers), became slower. If so, the server of these operations, or the network to the
+ * server, is the likely cause.
  */
 final class SlowServers {
 
@@ -32,7 +33,7 @@ final class SlowServers {
         this.operations = operations;
     }
 
-    /** Returns the names of all operations of this kind if all of them became slower; otherwise an empty set. */
+    /** Returns the names of all operations of the given kind if all of them became slower; otherwise an empty set. */
     Set<String> all(Kind kind) {
         Phase phase = Operations.phase(kind);
         Map<String, Double> each = phase == null ? Map.of() : operations.each(phase);
@@ -69,7 +70,7 @@ final class SlowServers {
      * Returns the store or peer whose operations take the most of the given extra time, among the stores and peers
      * whose operations all became slower. Returns null if there is no such store or peer.
      *
-     * @param times the extra time of operations of this kind
+     * @param times the extra time of operations of one kind
      */
     @Nullable
     String slowest(Kind kind, Times times) {
@@ -116,7 +117,7 @@ final class SlowServers {
         return stores;
     }
 
-    /** Returns whether the names of these operations contain a peer, even if there is only one. */
+    /** Returns whether the names of operations of the given kind contain a peer even if there is only one peer. */
     private static boolean isOfPeer(Kind kind) {
         return kind == Kind.HTTP || kind == Kind.RPC;
     }

@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Compares each operation with its own usual time, to find out whether operations with different usual times have become
- * slower together.
+ * Compares each operation with its own usual time, to find out whether operations with different usual times have
+ * become slower together.
  */
 final class SlowerTogether {
 
@@ -42,7 +42,7 @@ final class SlowerTogether {
     }
 
     /**
-     * Returns whether this operation became notably slower. Its additional time must be at least half of its usual
+     * Returns whether the given operation became notably slower. Its additional time must be at least half of its usual
      * time, or at least half of the additional time of the usually quickest operation. Returns true for a new
      * operation, because nothing is known about it.
      */
@@ -60,7 +60,7 @@ final class SlowerTogether {
 
     /**
      * Returns whether one operation slowed down much more than all others, both by additional time and relative to its
-     * usual time. The other operations may then only wait for something that this operation occupies.
+     * usual time. The other operations may then only wait for something that the slow operation occupies.
      */
     boolean standsOut() {
         for (String name : usual.keySet()) {

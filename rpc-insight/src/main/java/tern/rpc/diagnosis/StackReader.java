@@ -194,7 +194,7 @@ final class StackReader {
 
     /**
      * Returns whether the thread waits for a connection from the pool of an Apache HTTP client. Tern measures this wait
-     * itself only in clients that Boot creates.
+     * itself only in clients that Spring Boot creates.
      */
     static boolean waitsForHttpConnection(ThreadLook thread) {
         if (thread.computes()) {
@@ -215,8 +215,8 @@ final class StackReader {
 
     /**
      * Returns whether the thread waits for an answer that a thread of the common pool must pass on. The asynchronous
-     * methods of the JDK's HTTP client complete their futures there, and Spring's request factory for this client waits
-     * for such a future.
+     * methods of the JDK's HTTP client complete their futures in the common pool, and Spring's request factory for this
+     * client waits for such a future.
      */
     static boolean awaitsCommonPool(ThreadLook thread) {
         boolean awaitsFuture = false;
@@ -253,8 +253,8 @@ final class StackReader {
     /**
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
-     * of a framework. If there is specific advice for a method further inside, returns that method. It says more about
-     * the cause, because the method that the application calls directly often has several uses.
+     * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
+     * says more about the cause, because the method that the application calls directly often has several uses.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement[] frames = thread.frames();
@@ -432,7 +432,7 @@ final class StackReader {
     }
 
     /**
-     * Returns the simple name of the application class that this thread initializes; null if there is none. If one
+     * Returns the simple name of the application class that the given thread initializes; null if there is none. If one
      * static initializer triggers another one, returns the class whose initialization began first, because other
      * threads wait for that class.
      */

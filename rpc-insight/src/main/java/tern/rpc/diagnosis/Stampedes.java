@@ -20,9 +20,9 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time. Such
- * calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between two
- * bursts, calls do not run the operation.
+ * Recognizes cache stampedes: a cache has lost an entry, and all calls that need the entry load it at the same time.
+ * Such calls run the same operation in bursts. A burst ends when the first of its calls has loaded the entry. Between
+ * two bursts, calls do not run the operation.
  */
 final class Stampedes {
 
@@ -31,13 +31,19 @@ final class Stampedes {
 
     private static final int MIN_BURSTS = 2;
 
-    /** Calls usually find the entry in the cache, so a call runs at most this number of the operations on average. */
+    /**
+     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
+     * so they rarely run the operation that loads it.
+     */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
-    /** The minimum number of recorded calls that met the target. Fewer do not show whether such calls run the operation. */
+    /**
+     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
+     * operation.
+     */
     private static final int MIN_GOOD = 8;
 
     /** A usual operation of at least this duration is recorded by name in calls that met the target. */
@@ -86,7 +92,7 @@ final class Stampedes {
             return call.endedNanos() - fromNanos > 0 && call.startedNanos() - toNanos < 0;
         }
 
-        /** Returns whether this call to one of the burst's methods arrived during the burst. */
+        /** Returns whether the given call to one of the burst's methods arrived during the burst. */
         boolean meets(EndedCall call) {
             return methods.contains(call.method())
                     && call.startedNanos() - fromNanos >= 0
@@ -171,7 +177,7 @@ final class Stampedes {
         return all > 0 && during >= HALF * all;
     }
 
-    /** Describes the stampede of this operation; null if there is none. */
+    /** Describes the stampede of the given operation; null if there is none. */
     @Nullable
     Told told(Part part) {
         Found found = find(part);
@@ -247,8 +253,8 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods with late or failed calls are
-     * considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran the given operation. Only methods with late or failed
+     * calls are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = excess.badByMethod().keySet();
@@ -262,7 +268,7 @@ final class Stampedes {
         return good.size() >= MIN_GOOD && run <= SELDOM * good.size();
     }
 
-    /** Returns whether the call ran operations of this kind that were too short to be recorded by name. */
+    /** Returns whether the call ran operations of the given kind that were too short to be recorded by name. */
     private static boolean hasUnnamed(EndedCall call, Phase phase) {
         int named = call.ledger().named().stream()
                 .filter(entry -> entry.kind() == phase)
@@ -293,7 +299,9 @@ final class Stampedes {
                 .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name));
     }
 
-    /** Returns the late or failed calls of the last minutes that ran this operation, in the order of their starts. */
+    /**
+     * Returns the late or failed calls of the last minutes that ran the given operation, in the order of their starts.
+     */
     private List<EndedCall> runs(Phase phase, String name) {
         Map<CallLedger, EndedCall> calls = new IdentityHashMap<>();
         evidence.earlier().forEach(call -> calls.put(call.ledger(), call));
@@ -330,8 +338,8 @@ final class Stampedes {
     /**
      * Returns whether most calls that arrived during the burst ran the operation, and whether no more calls than usual
      * arrived. If only few calls ran the operation, the calls need different data. If many more calls than usual
-     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much faster
-     * one after another than usual, as several calls of one page do.
+     * arrived, each of the calls may have needed the operation anyway. The same is true if the calls arrived much
+     * faster one after another than usual, as several calls of one page do.
      */
     private boolean areAllCalls(Burst burst) {
         double perSecond = evidence.rates().stream()

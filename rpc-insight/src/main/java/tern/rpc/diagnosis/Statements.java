@@ -14,18 +14,18 @@ final class Statements {
 
     private static final String COMMIT = "commit";
 
-    /** The name of a statement's first table. It may be quoted, and a schema may precede it. */
+    /** Matches the name of a statement's first table. The name may be quoted, and a schema may precede it. */
     private static final Pattern TABLE = Pattern.compile(
             "\\b(?:update|into|from|join|tables?|truncate|vacuum|on)\\s+(?:(?:table|only|if\\s+exists)\\s+)*"
                     + "([\\w.\"`\\[\\]]+)");
 
-    /** The statements that lock a whole table. */
+    /** Matches statements that lock a whole table. */
     private static final Pattern TABLE_LOCKS =
             Pattern.compile("^(?:alter|lock|truncate|drop|create|vacuum|reindex|optimize|rename)\\b");
 
     private static final Pattern NAMED_LOCKS = Pattern.compile("advisory_(?:xact_)?lock|\\bget_lock\\s*\\(|dbms_lock");
 
-    /** A statement with one of these phrases locks the rows that it reads. */
+    /** Matches the phrases with which a statement locks the rows that it reads. */
     private static final List<String> LOCKING_READS = List.of(
             "for update",
             "for no key update",
@@ -47,12 +47,12 @@ final class Statements {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Returns whether this statement changes or locks rows, or ends a transaction. */
+    /** Returns whether the given statement changes or locks rows, or ends a transaction. */
     static boolean isWrite(String statement) {
         return StoreNames.without(statement).equals(COMMIT) || writes(statement.toLowerCase(Locale.ROOT));
     }
 
-    /** Returns whether this statement may wait for a lock of rows, for a named lock, or for the database's log. */
+    /** Returns whether the given statement may wait for a lock of rows, for a named lock, or for the database's log. */
     static boolean mayWait(String statement) {
         return isWrite(statement) || isNamedLock(statement);
     }

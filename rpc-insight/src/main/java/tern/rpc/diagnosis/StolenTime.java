@@ -48,8 +48,8 @@ final class StolenTime {
     }
 
     /**
-     * Does nothing if one activity or wait takes much more of the extra time than the others, or if only one kind of
-     * work has become slower.
+     * Attributes the extra time to the processors. Does nothing if one activity or wait takes much more of the extra
+     * time than the others, or if only one kind of work has become slower.
      */
     void apply() {
         Times slowed = leaves.only(this::isSlowed);

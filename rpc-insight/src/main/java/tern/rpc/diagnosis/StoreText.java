@@ -167,7 +167,9 @@ final class StoreText {
         return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place, sum.eachNanos())), facts);
     }
 
-    /** Returns the transaction that held a lock most often while one of these statements waited; null if unknown. */
+    /**
+     * Returns the transaction that held a lock most often while one of the given statements waited; null if unknown.
+     */
     private HeldRows.@Nullable Found heldWhile(Set<String> statements) {
         return statements.stream()
                 .map(OperationNames::withoutStatus)
@@ -316,7 +318,7 @@ final class StoreText {
         return place == null ? "" : " in " + place;
     }
 
-    /** Returns whether at least half of the samples taken during this statement show a wait for the next rows. */
+    /** Returns whether at least half of the samples taken during the given statement show a wait for the next rows. */
     private boolean waitsForRows(Part statement) {
         int looks = 0;
         int rows = 0;

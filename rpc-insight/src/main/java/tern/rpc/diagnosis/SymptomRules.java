@@ -118,8 +118,8 @@ final class SymptomRules {
     }
 
     /**
-     * Returns whether the calls may wait for tasks of this executor. The code must wait for a task or a future, and no
-     * other executor may run code of the waiting class.
+     * Returns whether the calls may wait for tasks of the given executor. The code must wait for a task or a future,
+     * and no other executor may run code of the waiting class.
      */
     private boolean mayAwait(Part wait, String executor) {
         String called = excess.samples.calledIn(wait);
@@ -275,7 +275,8 @@ final class SymptomRules {
     /**
      * Looks for an operation (a statement or Redis command) that takes more than half of the time of all operations of
      * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
-     * operations keep the server busy. The time of the other operations is then attributed to this operation.
+     * operations keep the server busy. The time of the other operations is then attributed to the operation that has
+     * become more frequent.
      *
      * @return whether there is such an operation
      */
@@ -289,7 +290,8 @@ final class SymptomRules {
             return false;
         }
         if (!isServerSlower(kind, longest)) {
-            // The other operations are as fast as usual, so none of their time is attributed to this operation.
+            // The other operations are as fast as usual, so none of their time is attributed to the more frequent
+            // operation.
             return true;
         }
         for (Part part : leaves.longestFirst()) {
@@ -415,9 +417,9 @@ final class SymptomRules {
         Times large = leaves.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
                 : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
-        // If the calls spend more time running code than reading large data, this code probably fills the heap. The
-        // collector then pauses all threads. The operations with large data also take longer, but they are not the
-        // cause.
+        // If the calls spend more time running application code than reading large requests and results, the
+        // application code probably fills the heap. Reading large data then takes longer only because the collector
+        // pauses all threads.
         boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();

@@ -24,7 +24,8 @@ final class TaskSamples {
 
     // for each activity of the tasks, the application's innermost stack frame
     final Map<Part, StackTraceElement> lines = new HashMap<>();
-    // for each activity of the tasks, the innermost application frame outside the class of the frame in "lines"
+    // for each activity of the tasks, the innermost application frame outside the class of the application's innermost
+    // frame
     final Map<Part, StackTraceElement> callers = new HashMap<>();
     // the samples in which the application's code waits for a result directly, not through a library
     private final Times ownWaits = new Times();
@@ -40,8 +41,8 @@ final class TaskSamples {
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
     private final Map<Long, double[]> byThread = new HashMap<>();
-    // The ids of the threads that were sampled since the last halving of the samples. The field earlierThreads
-    // contains the ids from the interval before the last halving.
+    // The first set contains the ids of the threads that were sampled since the last halving of the samples. The second
+    // set contains the ids of the threads that were sampled in the interval before.
     private Set<Long> threads = new HashSet<>();
     private Set<Long> earlierThreads = Set.of();
     final boolean isExecutor; // false for threads outside of executors, which take no tasks from a queue
@@ -54,7 +55,7 @@ final class TaskSamples {
         this.isExecutor = isExecutor;
     }
 
-    /** Adds a sample of a thread. If the thread is busy, {@link #add} must be called, too. */
+    /** Adds a sample of a thread. If the thread is busy, the caller must also call {@link #add}. */
     void look(ThreadLook thread, boolean isBusy) {
         looks++;
         busy += isBusy ? 1 : 0;
@@ -69,8 +70,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns the largest share of samples in which one of these threads was busy; 0 if there are too few samples of
-     * each thread.
+     * Returns the largest share of samples in which one of the threads was busy; 0 if there are too few samples of each
+     * thread.
      */
     double busiestShare() {
         return byThread.values().stream()
@@ -80,7 +81,7 @@ final class TaskSamples {
                 .orElse(0);
     }
 
-    /** Returns the mean number of these threads that were busy at the same time. */
+    /** Returns the mean number of threads that were busy at the same time. */
     double busyThreads() {
         return looks == 0 ? 0 : (double) threads() * busy / looks;
     }
@@ -108,7 +109,7 @@ final class TaskSamples {
         return Math.max(threads.size(), earlierThreads.size());
     }
 
-    /** Returns whether the sampled tasks run code of the package of this stack frame. */
+    /** Returns whether the sampled tasks run code of the package of the given stack frame. */
     boolean runsPackageOf(StackTraceElement line) {
         String wanted = packageOf(line.getClassName());
         return classes.entrySet().stream()
@@ -120,13 +121,14 @@ final class TaskSamples {
         return type.substring(0, type.lastIndexOf('.') + 1);
     }
 
-    /** Returns whether the stacks of sampled tasks contain the class of this stack frame. */
+    /** Returns whether the stacks of sampled tasks contain the class of the given stack frame. */
     boolean runs(@Nullable StackTraceElement line) {
         return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
     }
 
     /**
-     * Returns whether application code calls the JDK directly, not through a library, in most samples of this wait.
+     * Returns whether application code calls the JDK directly, not through a library, in most samples of the given
+     * wait.
      */
     boolean isOwnWait(Part part) {
         return 2 * ownWaits.of(part) > parts.of(part);
@@ -225,7 +227,7 @@ final class TaskSamples {
     }
 
     /**
-     * What the owner of a lock did.
+     * The activity of a lock's owner.
      *
      * @param line the line that holds the lock
      */

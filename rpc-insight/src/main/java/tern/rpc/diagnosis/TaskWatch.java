@@ -55,7 +55,7 @@ final class TaskWatch {
     private final Lookups lookups = new Lookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
-    // the names in executors of virtual threads, which are looked at less often than other threads
+    // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
@@ -112,7 +112,7 @@ final class TaskWatch {
     }
 
     /**
-     * Chooses the threads to look at. If there are too many, half of the chosen threads have names of threads that were
+     * Chooses the threads to sample. If there are too many, half of the chosen threads have names of threads that were
      * found working before. The rest are chosen at random.
      *
      * @param others the common name of each thread, by its id
@@ -146,12 +146,15 @@ final class TaskWatch {
         return moments;
     }
 
-    /** Returns whether each moment shows the work of the threads with this name, if it shows any work at all. */
+    /**
+     * Returns whether every sample of the threads outside of calls includes the threads with the given name. Returns
+     * false for the names of virtual threads, whose stacks are read less often.
+     */
     boolean isAlwaysSeen(String name) {
         return !seldomSeen.contains(name);
     }
 
-    /** Returns the common name of threads: the name of this thread without its number. */
+    /** Returns the common name of threads: the name of the given thread without its number. */
     static String nameOf(ThreadLook thread) {
         return nameOf(thread.name());
     }
@@ -164,7 +167,7 @@ final class TaskWatch {
     void addVirtual(ThreadLook thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
-        // the number of names is limited only in executors, and only samples in it are ever used
+        // Only names of groups with samples are added, because the number of these groups is limited.
         if (executors.containsKey(name)) {
             seldomSeen.add(name);
         }
@@ -225,7 +228,7 @@ final class TaskWatch {
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
     }
 
-    /** Returns the lookups of host names by these threads. */
+    /** Returns the lookups of host names by threads that serve no call. */
     Lookups lookups() {
         return lookups;
     }
@@ -281,7 +284,7 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the group whose stacks contain the class of this frame most often; null if there is none.
+     * Returns the group whose stacks contain the class of the given frame most often; null if there is none.
      *
      * @param least the minimum number of such frames
      */
@@ -356,9 +359,9 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the samples of the executor that is this pool. Executors are often named after their threads or after a
-     * bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if no executor or
-     * several executors have such a name.
+     * Returns the samples of the executor to which the given pool belongs. Executors are often named after their
+     * threads or after a bean: for example, threads named {@code mail} belong to {@code mailExecutor}. Returns null if
+     * no executor or several executors have such a name.
      */
     @Nullable
     TaskSamples ofPool(String pool) {

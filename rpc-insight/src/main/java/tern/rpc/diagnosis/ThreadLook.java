@@ -29,8 +29,8 @@ record ThreadLook(
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /**
-     * Returns whether the thread is in this JDK method. Only the innermost frames are searched, up to the first frame
-     * outside the JDK.
+     * Returns whether the thread is in the given JDK method. Only the innermost frames are searched, up to the first
+     * frame outside the JDK.
      */
     boolean waitsIn(String className, String method) {
         for (StackTraceElement frame : frames) {

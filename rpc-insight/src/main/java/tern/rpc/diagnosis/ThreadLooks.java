@@ -24,8 +24,8 @@ final class ThreadLooks {
     private ThreadLooks() {}
 
     /**
-     * Reads the current stacks of these platform threads. If the threads wait for locks, also reads the stacks of the
-     * locks' owners.
+     * Reads the current stacks of the given platform threads. If the threads wait for locks, also reads the stacks of
+     * the locks' owners.
      */
     static Map<Long, ThreadLook> of(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
@@ -89,7 +89,8 @@ final class ThreadLooks {
     }
 
     /**
-     * Returns the index of the frame that entered this monitor; -1 if the lock is not a monitor or is no longer held.
+     * Returns the index of the frame that entered the given monitor; -1 if the lock is not a monitor or is no longer
+     * held.
      */
     private static int holdsAt(ThreadInfo owner, LockInfo held) {
         for (MonitorInfo monitor : owner.getLockedMonitors()) {

@@ -12,7 +12,8 @@ final class ThrowingLibrary {
     private ThrowingLibrary() {}
 
     /**
-     * Returns the kind of the client library that threw one of these exceptions; null if no known library did.
+     * Returns the kind of the client library that threw one of the given exceptions; null if no known library threw
+     * one.
      *
      * @param chain the exceptions, each followed by its cause
      */

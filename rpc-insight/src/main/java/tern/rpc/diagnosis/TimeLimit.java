@@ -19,7 +19,10 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
 
     private static final double LATE_NANOS = 20e6;
 
-    /** The measured time may be shorter than the limit, because a client may measure it from an earlier moment. */
+    /**
+     * The measured time of an operation may be shorter than its limit, because the client may start to count the limit
+     * before the measurement begins.
+     */
     private static final double EARLY = 0.9;
 
     public TimeLimit {
@@ -30,9 +33,9 @@ public record TimeLimit(Phase kind, String property, Duration limit) {
         }
     }
 
-    /** Returns whether this limit may have ended an operation of this kind that took the given time. */
+    /** Returns whether this limit may have ended an operation of the given kind that took the given time. */
     boolean mayEnd(Phase ended, double nanos) {
-        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos fails for more than 292 years
+        double limitNanos = limit.toSeconds() * 1e9 + limit.toNanosPart(); // toNanos() fails above 292 years.
         return kind == ended && nanos >= EARLY * limitNanos && nanos <= (1 + LATE) * limitNanos + LATE_NANOS;
     }
 

@@ -31,7 +31,7 @@ final class TimeOuts {
      */
     private static final double MOST = 0.6;
 
-    /** Like {@link #MOST}, for a timeout that is longer than the slowest tenth usually takes. */
+    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
     /** A call usually runs several operations with the same name if it runs at least this number of them. */
@@ -42,7 +42,7 @@ final class TimeOuts {
 
     private static final int MAX_CALLERS = 2;
 
-    /** The places where the limits of these timeouts are set, by the simple name of the exception. */
+    /** The places where the limits of timeouts are set, by the simple name of the timeout's exception. */
     private static final Map<String, String> SET_BY = Map.of(
             "AsyncRequestTimeoutException", "spring.mvc.async.request-timeout",
             "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
@@ -81,7 +81,9 @@ final class TimeOuts {
         }
     }
 
-    /** Returns whether at least half of the late or failed calls with this operation failed because of its timeout. */
+    /**
+     * Returns whether at least half of the late or failed calls with the given operation failed because of its timeout.
+     */
     boolean failCalls(Part operation) {
         return failed(operation, call -> true).areMost();
     }
@@ -96,7 +98,10 @@ final class TimeOuts {
                         + " recorded calls failed because of a timeout of it" + (limit.isEmpty() ? "" : ": " + limit));
     }
 
-    /** Returns a line about the deadlines of callers, if they ended at least half of the late or failed calls. */
+    /**
+     * Returns a line about the deadlines of callers, if these deadlines ended at least half of the late or failed
+     * calls.
+     */
     private List<String> byCallers(Part part) {
         Failed failed = failed(new Part(Kind.TIMEOUT, FailurePart.DEADLINE), call -> true);
         boolean areMost = 2 * failed.calls() >= Math.max(1, excess.accounts.size());
@@ -133,8 +138,8 @@ final class TimeOuts {
     }
 
     /**
-     * Returns whether the time of this call does not show why it failed. A call that repeated the operation after
-     * timeouts takes longer, although no single attempt took longer than usual.
+     * Returns whether the time of the given call does not show why the call failed. A call that repeated the operation
+     * after timeouts takes longer, although no single attempt took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
         if (call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()))) {
@@ -147,7 +152,7 @@ final class TimeOuts {
                 && attempts.eachNanos() <= AS_USUAL * usualEach(phase, part.name());
     }
 
-    /** Returns how long calls to this method usually take; 0 if unknown. */
+    /** Returns how long calls to the given method usually take; 0 if unknown. */
     private double usualNanos(String method) {
         return usualNanos.computeIfAbsent(method, name -> {
             Times usual = excess.usualOf(name);
@@ -250,7 +255,10 @@ final class TimeOuts {
         return AnswerTimes.of(late, excess.goodDuringMiss(), phase, part.name());
     }
 
-    /** Describes a timeout of an operation whose usual time is unknown because it has always ended many calls. */
+    /**
+     * Describes a timeout that is too short for an operation. The usual time of the operation is unknown, because the
+     * timeout has ended many calls since the application started.
+     */
     private TooShort ofAnswers(Part part, Phase phase, Failed failed, double timeout, AnswerTimes answers) {
         String times = "takes " + answers.text() + " when it ends in time";
         return tooShort(part, phase, failed, timeout, times, answers);
@@ -294,10 +302,11 @@ final class TimeOuts {
 
     /**
      * Returns whether the operation takes longer than usual: the timeout is longer than the usual times, operations
-     * that the timeout does not end are slower, or the timeout ends more operations than the usual times let expect.
+     * that the timeout does not end are slower, or the timeout ends a larger share of the operations than their usual
+     * times explain.
      *
      * @param usually the usual time of one operation
-     * @param usualCount how many of these operations a call usually runs
+     * @param usualCount how many operations with the same name a call usually runs
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
@@ -316,7 +325,7 @@ final class TimeOuts {
         return ended != null && Operations.only(part).test(ended);
     }
 
-    /** Returns how many operations with this name a call usually runs. */
+    /** Returns how many operations with the given name a call usually runs. */
     private double usualCount(Part part, double usually, Failed failed) {
         double nanos = failed.ended.stream()
                 .map(call -> excess.usualOf(call.method()))
@@ -349,7 +358,7 @@ final class TimeOuts {
         return failed.ended.stream()
                 .map(call -> attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
-                // If calls usually run several of these operations, the timeout ended only the last operation.
+                // If calls usually run several operations with this name, the timeout ended only the last operation.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
                         ? Math.max(
                                 attempts.eachNanos(),
@@ -359,7 +368,7 @@ final class TimeOuts {
                 .orElse(0);
     }
 
-    /** Returns the operations with this name in a call that a timeout ended. */
+    /** Returns the operations with the given name in a call that a timeout ended. */
     private static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
         Operations.Sum ended = sum(call.ledger().named(), phase, name);
         return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);

@@ -25,7 +25,7 @@ final class Unanswered {
      * is none. While an operation runs, it explains the wait of its call. An operation takes precedence over a task,
      * because calls do not wait for all of their tasks.
      *
-     * @param isAwaited returns whether the calls may wait for tasks of the executor with this name
+     * @param isAwaited returns whether the calls may wait for tasks of the executor with the given name
      */
     static @Nullable Part of(Part wait, List<Excess.Counted> accounts, Predicate<String> isAwaited) {
         Times explained = new Times();

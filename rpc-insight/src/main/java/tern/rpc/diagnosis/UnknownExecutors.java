@@ -9,13 +9,13 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes executors that are too small although no snapshot of them exists, because they are not beans. The number
- * of their threads is known from samples. The time of a task follows from the number of threads and from the number of
- * results per second: busy threads complete threads / time tasks per second.
+ * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of executors
+ * that are not beans. The number of their threads is known from samples. The time of a task follows from the number of
+ * threads and from the number of results per second: busy threads complete threads / time tasks per second.
  */
 final class UnknownExecutors {
 
-    /** The name prefix of the wait for a thread of an executor without a snapshot. */
+    /** The name prefix of the wait for a thread of an executor whose state Tern does not measure. */
     private static final String THREADS = "threads ";
 
     /** Tasks are assumed to queue if calls wait for at least this multiple of the time of a task. */
@@ -105,7 +105,10 @@ final class UnknownExecutors {
         return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
     }
 
-    /** Returns whether the given activity or wait is the wait for a thread of an executor without a snapshot. */
+    /**
+     * Returns whether the given activity or wait is the wait for a thread of an executor whose state Tern does not
+     * measure.
+     */
     static boolean isOne(Part part) {
         return part.kind() == Kind.POOL && part.name().startsWith(THREADS);
     }

@@ -7,8 +7,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Describes waits for pools without a snapshot: executors that hide their threads, data sources without a pool, and
- * pools that the application or a client library creates itself.
+ * Describes waits for pools whose state Tern does not measure: executors that hide their threads, data sources without
+ * a pool, and pools that the application or a client library creates itself.
  */
 final class UnknownPoolText {
 
@@ -18,7 +18,7 @@ final class UnknownPoolText {
         this.excess = excess;
     }
 
-    /** Returns the kind of the cause. */
+    /** Returns the kind of the cause, such as {@code EXECUTOR TOO SMALL}. */
     String kind(Part part) {
         if (isMeasuredAs(Phase.EXECUTOR, part)) {
             return "EXECUTOR TOO SMALL";

@@ -23,7 +23,10 @@ final class Usual {
      */
     private static final double WEIGHT = 0.1;
 
-    /** The number of seconds in which new values have the weight {@link #WEIGHT}. */
+    /**
+     * The number of seconds at the start of a process in which the values of the latest second have the weight {@link
+     * #WEIGHT}.
+     */
     private static final int QUICK_SECONDS = 60;
 
     /**
@@ -83,8 +86,8 @@ final class Usual {
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
 
-    // the figures of operations outside of calls, in the order of their last use; such operations may have any number
-    // of names, for example if a job calls many hosts, and must not use up the places of other figures
+    // the usual times of operations outside of calls, in the order of their last use; they are limited separately,
+    // because operations outside of calls may have any number of names, for example if a job calls many hosts
     private final Map<String, Figure> outside = new LinkedHashMap<>(16, 0.75f, true);
 
     /** The usual value of a measured quantity. */
@@ -167,7 +170,7 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Returns whether this method never met the target in the calls from which usual times were learned. */
+    /** Returns whether the given method never met the target in the calls from which usual times were learned. */
     boolean hasNeverMetTarget(String method) {
         Method known = methods.get(method);
         return known == null || (known.good == 0 && !known.hasMet);
@@ -180,8 +183,8 @@ final class Usual {
     }
 
     /**
-     * Returns whether this late call took about as long as usual for its method. Returns false for a method whose calls
-     * usually meet the target.
+     * Returns whether the given late call took about as long as usual for its method. Returns false for a method whose
+     * calls usually meet the target.
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
@@ -232,8 +235,8 @@ final class Usual {
     }
 
     /**
-     * Returns the usual durations of the activities and waits of a call to this method; null if unknown. The call's own
-     * time is one of these durations.
+     * Returns the usual durations of the activities and waits of a call to the given method; null if unknown. The
+     * call's own time is one of these durations.
      */
     @Nullable
     Times of(String method) {
@@ -243,7 +246,7 @@ final class Usual {
     }
 
     /**
-     * Returns the durations of the activities and waits in the slowest tenth of this method's usual calls; null if
+     * Returns the durations of the activities and waits in the slowest tenth of the given method's usual calls; null if
      * unknown. The calls' own time is one of these durations.
      */
     @Nullable
@@ -257,7 +260,7 @@ final class Usual {
         Map<String, Figure> known = figures(figure);
         if (!known.containsKey(figure)) {
             if (known == outside && known.size() >= MAX_OUTSIDE) {
-                known.remove(known.keySet().iterator().next()); // the figure that was used longest ago
+                known.remove(known.keySet().iterator().next()); // Removes the figure that was used longest ago.
             } else if (known.size() >= MAX_FIGURES) {
                 return;
             }
@@ -269,15 +272,15 @@ final class Usual {
         return figure.startsWith(Learner.OUTSIDE) ? outside : figures;
     }
 
-    /** Returns the usual value of the measured quantity with this name; -1 if unknown. */
+    /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */
     double figure(String figure) {
         Figure known = figures(figure).get(figure);
         return known == null ? -1 : known.value;
     }
 
     /**
-     * Returns the usual value of the measured quantity with this name. Returns -1 if the quantity is unknown, or was
-     * measured in fewer than {@link #MIN_SECONDS} seconds.
+     * Returns the usual value of the measured quantity with the given name. Returns -1 if the quantity is unknown, or
+     * was measured in fewer than {@link #MIN_SECONDS} seconds.
      */
     double reliableFigure(String figure) {
         Figure known = figures(figure).get(figure);

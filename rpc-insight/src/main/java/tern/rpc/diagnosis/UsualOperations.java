@@ -63,14 +63,14 @@ final class UsualOperations {
         sums.forEach((name, sum) -> usual.learn(name, (double) sum[0] / Math.max(1, sum[1])));
     }
 
-    /** Returns the usual time of one operation of this kind; -1 if unknown. */
+    /** Returns the usual time of one operation of the given kind; -1 if unknown. */
     double each(Phase phase) {
         return usual.figure("each " + phase);
     }
 
     /**
-     * Returns the usual time of the operation with this name; -1 if unknown. If the usual time of a Redis command with
-     * a large reply is unknown, returns the usual time of the same command with a smaller reply.
+     * Returns the usual time of the operation with the given name; -1 if unknown. If the usual time of a Redis command
+     * with a large reply is unknown, returns the usual time of the same command with a smaller reply.
      */
     double each(Phase phase, String name) {
         String known = isFailedInStore(phase, name) ? OperationNames.withoutStatus(name) : name;
@@ -84,7 +84,7 @@ final class UsualOperations {
     }
 
     /**
-     * Returns how many operations of this kind a call to one of these methods usually runs; -1 if unknown.
+     * Returns how many operations of the given kind a call to one of the given methods usually runs; -1 if unknown.
      *
      * @param methods the called methods, with their numbers of calls
      */
@@ -102,7 +102,7 @@ final class UsualOperations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    /** Returns whether this is the name of a failed statement or command. */
+    /** Returns whether the given name is the name of a failed statement or command. */
     static boolean isFailedInStore(Phase phase, String name) {
         return (phase == Phase.SQL || phase == Phase.REDIS) && OperationNames.isFailing(name);
     }

@@ -30,8 +30,8 @@ final class WorkerRules {
     }
 
     /**
-     * Attributes the wait for a worker to the code that blocks event loops, if there is any. Otherwise attributes it to
-     * the work that occupies the workers, unless there are too few workers.
+     * Attributes the wait for a worker to the code that blocks event loops, if there is any. Otherwise attributes the
+     * wait to the work that occupies the workers, unless there are too few workers.
      */
     void apply() {
         Part queue = Part.of(Kind.QUEUE);
@@ -96,7 +96,7 @@ final class WorkerRules {
         return (evidence.calls().calls() + refused) / evidence.seconds();
     }
 
-    /** Returns whether a call that was refused for this reason found no free worker. */
+    /** Returns whether a call that was refused for the given reason found no free worker. */
     static boolean isForWorkers(String reason) {
         return !LIMITS.contains(reason) && !reason.startsWith(Ranking.STATUS);
     }

@@ -13,8 +13,8 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Describes, as a cause, the wait for a worker if no slow activity of the calls explains it, and recommends a number of
- * workers.
+ * Creates the text for late calls that wait for a worker, if no slow activity of the calls explains the wait. The text
+ * recommends a number of workers.
  */
 final class WorkerText {
 
@@ -55,12 +55,14 @@ final class WorkerText {
         return usuallyPerSecond > 0 && perSecond > MORE * usuallyPerSecond;
     }
 
-    /** Returns the kind of the cause. */
+    /** Returns the kind of the cause, such as {@code NO FREE WORKER}. */
     String kind() {
         return areMoreCalls() ? "MORE CALLS" : "NO FREE WORKER";
     }
 
-    /** Returns the name of the cause. */
+    /**
+     * Returns the name of the cause: the callers if there are more calls than usual, otherwise the pool of the workers.
+     */
     String name() {
         if (areMoreCalls()) {
             return more == null ? "callers" : "callers of " + more.method();
@@ -157,7 +159,7 @@ final class WorkerText {
                 Where.PEER, "calls come in bursts: limit them in the caller, or another instance of this server");
     }
 
-    /** Returns whether calls wait for workers for a noticeable part of the target. */
+    /** Returns whether the time that calls wait for a worker is a noticeable share of the latency target. */
     private boolean isWaitedFor() {
         return excess.account.of(Part.of(Kind.QUEUE)) > WAITED * evidence.targetNanos();
     }

@@ -24,7 +24,8 @@ public final class EndedThreads {
     private final Supplier<@Nullable List<Stack>> reader;
     private final LongSupplier clock;
     private final Set<Long> ended = new HashSet<>(); // guarded by this
-    private long next; // the earliest time of the next list; 0 before the first list; guarded by this
+    // the earliest time at which the virtual threads are listed again; 0 before the first list; guarded by this
+    private long next;
 
     public EndedThreads() {
         this(VirtualStacks.isSupported(), VirtualStacks::readOrNull, System::nanoTime);

@@ -71,7 +71,7 @@ public final class MachineReader {
         return sum * NANOS_A_TICK;
     }
 
-    /** The kernel counts the bytes of the whole machine in KiB. */
+    /** Reads the disk counters. The kernel counts the bytes of the whole machine in KiB. */
     private static Disk disk(String io, String paging) {
         return new Disk(
                 Figures.named(io, "read_bytes"),

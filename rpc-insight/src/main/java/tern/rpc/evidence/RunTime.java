@@ -27,7 +27,10 @@ public record RunTime(long runNanos, long delayNanos) {
         return goesOn ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos) : UNKNOWN;
     }
 
-    /** Returns the sum of two readings. If one reading is unknown, returns the other reading. */
+    /**
+     * Returns the sum of the counters of two threads or groups of threads. If one of them is unknown, returns the
+     * other.
+     */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {
             return other;

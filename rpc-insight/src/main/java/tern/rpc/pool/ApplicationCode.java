@@ -363,7 +363,7 @@ public final class ApplicationCode {
         }
     }
 
-    /** Returns a predicate on class names that recognizes the application's classes on this stack. */
+    /** Returns a predicate on class names that recognizes the application's classes on the given stack. */
     public static Predicate<String> ownerIn(StackTraceElement[] stack) {
         if (!KNOWN.isEmpty()) {
             for (StackTraceElement frame : stack) {

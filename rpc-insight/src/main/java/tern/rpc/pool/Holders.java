@@ -26,12 +26,12 @@ public final class Holders {
     private static final int STACKS_A_SECOND = 100;
     private static final int SUSPICIOUS_STACKS = 500;
     private static final int MAX_FRAMES = 256;
-    private static final int MAX_LOCKING = 4; // the remembered statements of a transaction
+    private static final int MAX_LOCKING = 4; // the number of remembered statements of a transaction
     private static final StackWalker STACKS = StackWalker.getInstance();
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
     private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
-    private final AtomicInteger stacks = new AtomicInteger(); // the number of stack traces recorded in this second
+    private final AtomicInteger stacks = new AtomicInteger(); // the stack traces recorded in the current second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 
@@ -175,8 +175,8 @@ public final class Holders {
     }
 
     /**
-     * Returns whether another stack trace may be recorded in this second. The limit is a number per second, because a
-     * minimum interval would record only the first of several borrowings by one call.
+     * Returns whether another stack trace may be recorded in the current second. The limit is a number per second,
+     * because a minimum interval would record only the first of several borrowings by one call.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();

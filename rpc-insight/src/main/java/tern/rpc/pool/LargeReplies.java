@@ -9,21 +9,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or
- * {@code HGETALL fleet [over 10000 elements]}. A large reply delays all other commands on the same connection, and
- * reading it fills the heap, so the diagnosis must be able to tell it from a slow server.
+ * Marks the names of commands whose reply is large, as in {@code GET plan:* [over 1 MB]} or {@code HGETALL fleet [over
+ * 10000 elements]}. A large reply delays all other commands on the same connection, and reading it fills the heap, so
+ * the diagnosis must distinguish it from a slow server.
  */
 public final class LargeReplies {
 
     private static final int MB = 1 << 20;
 
     /**
-     * The sizes in MB that a mark can name. There are only few sizes, because the diagnosis treats a command with
-     * another mark as another operation.
+     * The sizes in MB that are added to the name of a command with a large reply, as in {@code [over 4 MB]}. There are
+     * only few sizes, because the diagnosis treats a command with another size as another operation.
      */
     private static final int[] SIZES = {64, 16, 4, 1};
 
-    /** The numbers of elements that a mark can name. */
+    /**
+     * The numbers of elements that are added to the name of a command with a large reply, as in {@code [over 10000
+     * elements]}.
+     */
     private static final int[] COUNTS = {1_000_000, 100_000, 10_000};
 
     private static final String ELEMENTS = "elements";
@@ -100,8 +103,8 @@ public final class LargeReplies {
     }
 
     /**
-     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, its
-     * command gets another mark at some time, but remains the same command.
+     * Returns the names of the same command with smaller replies, the largest first. If a reply grows slowly, the name
+     * of its command contains another size at some time, although the command is the same.
      */
     public static List<String> smaller(String name) {
         Matcher mark = MARK.matcher(name);

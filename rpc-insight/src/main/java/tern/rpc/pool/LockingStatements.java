@@ -71,7 +71,7 @@ final class LockingStatements {
                 || statement.contains("RELEASE_LOCK");
     }
 
-    /** Returns whether the locks of the transaction end with this statement. */
+    /** Returns whether the locks of the transaction end with the given statement. */
     static boolean endsLocks(String statement) {
         return statement.startsWith("commit")
                 || statement.startsWith("rollback")

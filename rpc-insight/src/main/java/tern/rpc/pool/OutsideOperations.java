@@ -49,7 +49,7 @@ public final class OutsideOperations {
      */
     public record Timed(Phase kind, String name, String threadName, double nanos) {
 
-        /** Returns the kind and the name. */
+        /** Returns a map key that consists of the kind and the name of the operation. */
         public String key() {
             return OutsideOperations.key(kind, name);
         }
@@ -113,7 +113,7 @@ public final class OutsideOperations {
     }
 
     /**
-     * Returns an operation of this kind whose beginning was recorded with {@link #begins}, and that runs or ended
+     * Returns an operation of the given kind whose beginning was recorded with {@link #begins}, and that runs or ended
      * within the last 10 s; null if there is none.
      *
      * @param isWanted selects operations by their names
@@ -169,7 +169,10 @@ public final class OutsideOperations {
         /** After this many successive pauses that are too long, further long pauses change the usual pause. */
         private static final int MAX_LATE = 20;
 
-        /** Two measuring wrappers may report the same execution. */
+        /**
+         * Two reports within this time count as one execution, because two measuring wrappers may report the same
+         * execution.
+         */
         private static final long SAME_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
         private static final long MIN_LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -186,7 +189,7 @@ public final class OutsideOperations {
         private final String operation;
 
         // The lock on this object guards the following fields.
-        private double tookNanos = UNKNOWN; // the weighted mean of the last times
+        private double tookNanos = UNKNOWN; // the weighted mean of the durations of the last executions
         private boolean begun; // whether the beginnings of executions are recorded, and not only their ends
         private int running;
         private int times;

@@ -51,7 +51,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
          */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 
-        /** Returns the accepted value nearest to this value. */
+        /** Returns the accepted value nearest to the given value. */
         public long nearest(long wanted) {
             return Math.max(least, Math.min(most, wanted));
         }
@@ -70,7 +70,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return new PoolSetting(property, value, source, use, range);
     }
 
-    /** Returns the accepted number nearest to this number. */
+    /** Returns the accepted number nearest to the given number. */
     public int nearest(int wanted) {
         return Math.toIntExact(accepted.nearest(wanted));
     }
@@ -80,12 +80,12 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }
 
-    /** Returns the line of a properties file that sets this number. */
+    /** Returns the line of a properties file that sets the given number. */
     public String line(int wanted) {
         return property + "=" + nearest(wanted);
     }
 
-    /** Returns the line of a properties file that sets this duration, with a unit if the current value has one. */
+    /** Returns the line of a properties file that sets the given duration, with a unit if the current value has one. */
     public String line(Duration wanted) {
         return property + "=" + nearest(wanted).toMillis() + (value.endsWith("s") ? "ms" : "");
     }

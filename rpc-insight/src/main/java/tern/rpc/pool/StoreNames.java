@@ -98,7 +98,7 @@ public final class StoreNames {
         }
     }
 
-    /** Adds a store, or returns the known store with this name. */
+    /** Adds a store, or returns the known store with the given name. */
     public Store add(String name) {
         if (stores.size() >= MAX_STORES && !stores.containsKey(name)) {
             return new Store(name);

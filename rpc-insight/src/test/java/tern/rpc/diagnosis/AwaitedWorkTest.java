@@ -40,7 +40,9 @@ class AwaitedWorkTest {
         return new StackTraceElement(type, method, null, 7);
     }
 
-    /** Adds samples of threads of the executor {@code parcels}. Eight of ten find a thread in an HTTP exchange. */
+    /**
+     * Adds samples of threads of the executor {@code parcels}. Eight of ten samples find a thread in an HTTP exchange.
+     */
     private void lookAtThreads() {
         for (int i = 0; i < 10; i++) {
             StackTraceElement[] sends = {
@@ -67,9 +69,9 @@ class AwaitedWorkTest {
     }
 
     /**
-     * Adds a sample of a call that waits for a result, and what other threads do at this moment.
+     * Adds a sample of a call that waits for a result, and what other threads do at the same moment.
      *
-     * @param workingOfTen one of the other threads works in this number of ten samples
+     * @param workingOfTen in how many of ten samples one of the other threads works
      */
     private void waits(Sampler.Samples samples, int workingOfTen) {
         long now = time.incrementAndGet();
@@ -230,7 +232,7 @@ class AwaitedWorkTest {
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
-        // threads with a known name are looked at even if other tests have left many threads
+        // threads with a known name are sampled even if other tests have left many threads
         StackTraceElement[] works = {frame("depot.Parcels", "send")};
         tasks.add(new ThreadLook("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));
         CompletableFuture<String> end = new CompletableFuture<>();

@@ -49,7 +49,7 @@ class CallSamplesTest {
             all.add(new Sample(0, Phase.OWN, LOCK, List.of(caller), null, null, null, false, null, -1, -1));
             Part result = new Part(Part.Kind.RESULT, "Client.get");
             all.add(new Sample(0, Phase.HTTP, result, below, null, null, null, false, null, -1, -1));
-            // The same method runs a statement earlier, without the lock.
+            // Desk.touch also runs a statement in an earlier line, without the lock.
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
             all.add(sample(Phase.SQL, new Part(Part.Kind.RESULT, "Desk.touch"), "touch", 12));
         }
@@ -113,7 +113,7 @@ class CallSamplesTest {
     }
 
     /**
-     * Returns the text that names the application's line for an activity. The stack consists of frames of these
+     * Returns the text that names the application's line for an activity. The stack consists of frames of the given
      * classes, innermost first.
      */
     private static String shownInHelper(String... classes) {

@@ -8,7 +8,7 @@ class ChildProcessesTest {
 
     @Test
     void runningProgramIsNamed() throws Exception {
-        Process program = new ProcessBuilder("cat").start(); // waits for input
+        Process program = new ProcessBuilder("cat").start(); // This program waits for input.
         try {
             while (!"cat".equals(ChildProcesses.youngest())) {
                 Thread.onSpinWait(); // A new child process does not run its program immediately.

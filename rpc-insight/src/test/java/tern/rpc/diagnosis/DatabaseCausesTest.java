@@ -26,7 +26,7 @@ class DatabaseCausesTest {
 
     private final Shop shop = new Shop();
 
-    /** Returns the steps of a call that runs these statements. */
+    /** Returns the steps of a call that runs the given statements. */
     private static Consumer<Shop.Steps> statements(Object... namesAndMillis) {
         return operations(Phase.SQL, namesAndMillis);
     }

@@ -28,7 +28,7 @@ class EarlyPollsTest {
         }
     }
 
-    /** Serves calls to another method while the polls run for one more second. */
+    /** Simulates one second in which all long polls are still running and 100 quick calls to another method end. */
     private void second(int polledSeconds) {
         long ran = TimeUnit.SECONDS.toNanos(polledSeconds);
         shop.running.clear();

@@ -20,7 +20,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy. */
+/**
+ * Tests calls that run the items of their parallel streams themselves while the threads of the common pool are busy.
+ */
 class ForkedWorkTest {
 
     private static final int THREADS = 2;
@@ -117,7 +119,7 @@ class ForkedWorkTest {
     }
 
     /**
-     * Returns the first cause if late calls wait for HTTP exchanges in this method of a client.
+     * Returns the first cause if late calls wait for HTTP exchanges in the given method of a client.
      *
      * @param isFull whether the common pool is full during the exchanges
      */
@@ -146,7 +148,7 @@ class ForkedWorkTest {
         assertThat(titleOfExchanges(SPRINGS_CLIENT, false)).isEqualTo("SLOW NETWORK: every HTTP peer");
     }
 
-    /** Adds a sample of a call that waits for its tasks, at its own time. */
+    /** Adds a sample, taken at the given time, of a call that waits for its tasks. */
     private static void waitForTasks(Sampler.Samples samples, long time) {
         samples.add(new Sample(
                 time,
@@ -165,7 +167,7 @@ class ForkedWorkTest {
     /**
      * Returns the first cause if calls wait for tasks of the common pool.
      *
-     * @param fullOfTen the pool is full at this number of ten looks
+     * @param fullOfTen in how many of ten samples the pool is full
      */
     private static String titleOfTasks(int fullOfTen) {
         TaskWatch tasks = blockedTasks();

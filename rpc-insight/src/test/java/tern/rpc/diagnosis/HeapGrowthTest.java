@@ -40,15 +40,14 @@ class HeapGrowthTest {
 
     @ParameterizedTest
     @CsvSource({
-        "1, false, FREES, '300 310 305 290 300 310 305'", // much allocation, nothing kept
-        "1, false, FREES, '700 690 710 700 705 695 700'", // a large cache that does not grow
-        "1, false, FREES, '300 400 500 600 700 310 320'", // the collector has freed old objects
-        "1, false, FREES, '100 160 220 280 340 400 450'", // the collector has not begun to free old objects
-        "20, false, FREES, '500 540 580 620 660 700'", // slow growth
-        "1, false, FREES, '300 500 700'", // too few collections
-        "1, false, KEEPS, '300 400 500 600 700 800 900'", // young collections of a collector that frees old objects
-        // later
-        "1, false, FREES_MARKED, '400 470 540 610 680 750'", // old garbage that G1 has not marked
+        "1, false, FREES, '300 310 305 290 300 310 305'", // The application allocates much and keeps nothing.
+        "1, false, FREES, '700 690 710 700 705 695 700'", // The application has a large cache that does not grow.
+        "1, false, FREES, '300 400 500 600 700 310 320'", // The collector has freed old objects.
+        "1, false, FREES, '100 160 220 280 340 400 450'", // The collector has not freed old objects yet.
+        "20, false, FREES, '500 540 580 620 660 700'", // The used memory grows slowly.
+        "1, false, FREES, '300 500 700'", // There are too few collections.
+        "1, false, KEEPS, '300 400 500 600 700 800 900'", // Young collections do not free old objects.
+        "1, false, FREES_MARKED, '400 470 540 610 680 750'", // G1 has not marked old garbage yet.
         "2, true, KEEPS, '400 410 405 400'",
     })
     void heapThatDoesNotFillSoonHasNoGrowth(double secondsBetween, boolean major, Old old, String used) {
@@ -64,7 +63,7 @@ class HeapGrowthTest {
         assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
     }
 
-    /** Returns young collections of G1, and two pauses of a marking after the given number of them. */
+    /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
     private static List<Use> usesOfG1(int youngBefore, long... megabytes) {
         List<Use> uses = new ArrayList<>(uses(1, false, Old.FREES_MARKED, megabytes));
         Use before = uses.get(youngBefore - 1);

@@ -49,7 +49,7 @@ class HeldRowsTest {
         }
     }
 
-    /** Starts a transaction of a job, which runs these statements and then waits for a peer. */
+    /** Starts a transaction of a job, which runs the given statements and then waits for a peer. */
     private Holder job(String... statements) throws Exception {
         CompletableFuture<Holder> taken = new CompletableFuture<>();
         Thread thread = new Thread(
@@ -228,7 +228,7 @@ class HeldRowsTest {
         assertThat(found()).isNull();
     }
 
-    /** Begins a transaction of a call that locks rows and then makes an exchange. */
+    /** Begins a transaction of a call that locks rows and then runs an HTTP exchange. */
     private Holder booking() {
         CallLedger call = new CallLedger(System::nanoTime);
         CallLedger before = CallLedger.replace(call);
@@ -243,7 +243,9 @@ class HeldRowsTest {
         }
     }
 
-    /** Simulates transactions that follow each other, each of which is found by one look. */
+    /**
+     * Simulates transactions that follow each other, each of which is found by only one inspection of the connections.
+     */
     private void lookAtBookings(int times) {
         for (int i = 0; i < times; i++) {
             Holder booking = booking();

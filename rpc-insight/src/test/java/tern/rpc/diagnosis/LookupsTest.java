@@ -149,7 +149,7 @@ class LookupsTest {
                 PoolLook.of(now, null, null, Set.of(), -1), PoolVerdict.Reason.HELD_BY_OTHERS, null, null, List.of());
     }
 
-    /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of this thread. */
+    /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of the given thread. */
     private static double ofWeb(String thread, String... pools) {
         ThreadLook adder = look(
                 thread,

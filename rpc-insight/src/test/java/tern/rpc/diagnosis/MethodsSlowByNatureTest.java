@@ -39,7 +39,7 @@ class MethodsSlowByNatureTest {
         assertThat(shop.diagnosis().text()).doesNotContain("ReportService.month");
     }
 
-    /** Simulates a second with orders and with a long poll that ends after this time. */
+    /** Simulates a second with orders and with a long poll that ends after the given time. */
     private void secondWithPoll(double pollMillis, Consumer<Shop.Steps> order) {
         shop.second(() -> {
             for (int call = 0; call < 150; call++) {

@@ -18,7 +18,7 @@ class MoreCallsTest {
 
     private final Shop shop = new Shop();
 
-    /** Simulates a second with these numbers of calls. */
+    /** Simulates a second with the given numbers of calls. */
     private void second(int orders, int reports, Consumer<Shop.Steps> order, Consumer<Shop.Steps> report) {
         shop.second(() -> {
             for (int i = 0; i < orders; i++) {

@@ -90,7 +90,7 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    // No queue in the model could cause this wait for a worker.
+                    // No queue in the model could make a call wait 250 ms for a connection.
                     new long[] {(long) (250 * MILLI), 0, 0},
                     new int[] {1, 0, 0}));
         }

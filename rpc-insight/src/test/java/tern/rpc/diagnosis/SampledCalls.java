@@ -77,7 +77,7 @@ final class SampledCalls {
     }
 
     /**
-     * Simulates collector cycles that are caused by allocation stalls and take this time during each call.
+     * Simulates collector cycles that are caused by allocation stalls and take the given time during each call.
      *
      * @param cause the main cause of collections
      */
@@ -100,7 +100,7 @@ final class SampledCalls {
     /**
      * Adds calls that spend time in a phase.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls calls(String method, Phase phase, double millis, Consumer<Sampler.Samples> look) {
         return add(method, 0, phase, phase.isOperation() ? "GET stock:80" : null, 1, millis, look);
@@ -157,7 +157,7 @@ final class SampledCalls {
                 method, ledger, time.get(), (long) ((queueMillis + ownMillis + times * millis) * 1e6), failure);
     }
 
-    /** Adds calls that meet the target with an operation of this kind. */
+    /** Adds calls that meet the target with an operation of the given kind. */
     SampledCalls quick(String method, Phase phase, String name, double millis) {
         for (int i = 0; i < CALLS; i++) {
             good.add(call(method, 0, phase, name, 1, millis));
@@ -171,7 +171,10 @@ final class SampledCalls {
         return this;
     }
 
-    /** Adds a second to the usual value of a measured quantity. */
+    /**
+     * Sets the usual value of a measured quantity. With several calls of this method, the usual value is learned from
+     * all given values.
+     */
     SampledCalls usualFigure(String name, double value) {
         usual.learn(name, value);
         return this;
@@ -182,7 +185,7 @@ final class SampledCalls {
         return usually(method, phase, name, 1, millis);
     }
 
-    /** Sets the usual number of operations of this kind in a call, and their usual time. */
+    /** Sets the usual number of operations of the given kind in a call, and their usual time. */
     SampledCalls usually(String method, Phase phase, String name, int times, double millis) {
         UsualOperations.learn(usual, List.of(call(method, 0, phase, name, times, millis)));
         return this;
@@ -191,7 +194,7 @@ final class SampledCalls {
     /**
      * Adds calls that wait, and then run an HTTP exchange.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls waiting(
             String method, String operation, double millis, double waitMillis, Consumer<Sampler.Samples> look) {
@@ -207,7 +210,7 @@ final class SampledCalls {
     /**
      * Adds calls that wait, and repeat an HTTP exchange in between.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeatingExchange(
             String method,
@@ -222,14 +225,14 @@ final class SampledCalls {
     /**
      * Adds calls that repeat a command of 1 ms, and also wait.
      *
-     * @param look reads a sample of the call's thread into the call's samples
+     * @param look samples the call's thread, and adds the sample to the call's samples
      */
     SampledCalls repeating(
             String method, String command, int times, double waitMillis, Consumer<Sampler.Samples> look) {
         return add(method, waitMillis, Phase.REDIS, command, times, 1, look);
     }
 
-    /** Returns a sample of a thread that serves a call, with the call in this phase. */
+    /** Returns a sample of a thread that serves a call, with the call in the given phase. */
     static Sample sample(Phase phase, ThreadLook thread) {
         return new Sample(
                 0,
@@ -250,7 +253,7 @@ final class SampledCalls {
         return new Ranking(evidence(), time.get()).causes();
     }
 
-    /** Returns the evidence about these calls. */
+    /** Returns the evidence about the added calls. */
     Evidence evidence() {
         return new Evidence(
                 100_000_000L,

@@ -71,7 +71,7 @@ class SamplerTest {
         ledger.child().joinAndLeave();
         look(ledger);
         assertThat(samplesOf(ledger).resultLooks).isEqualTo(1);
-        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // this part of the call was not a task of an executor
+        assertThat(samplesOf(ledger).unattendedLooks).isZero(); // The call has no measured task of an executor yet.
 
         CallLedger task = ledger.child();
         task.add(Phase.EXECUTOR, 1_000);

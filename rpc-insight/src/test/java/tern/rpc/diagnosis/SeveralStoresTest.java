@@ -30,7 +30,7 @@ class SeveralStoresTest {
     private final List<CallLedger> hanging = new ArrayList<>();
     private long started;
 
-    /** Returns the steps of a call that runs these operations one after the other. */
+    /** Returns the steps of a call that runs the given operations one after the other. */
     private static Consumer<Shop.Steps> operations(Phase phase, Object... namesAndMillis) {
         return call -> {
             for (int i = 0; i < namesAndMillis.length; i += 2) {

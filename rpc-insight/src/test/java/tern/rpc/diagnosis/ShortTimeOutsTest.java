@@ -24,7 +24,10 @@ class ShortTimeOutsTest {
 
     private final Shop shop = new Shop();
 
-    /** Serves 60 calls a second. The function returns the time of each call's exchange; a negative time times out. */
+    /**
+     * Serves 60 calls a second. The function returns the time of each call's HTTP exchange. If the time is negative,
+     * the exchange times out.
+     */
     private void seconds(int count, IntFunction<Double> exchange) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {
@@ -92,7 +95,7 @@ class ShortTimeOutsTest {
         assertThat(firstCause().evidence()).anyMatch(line -> line.matches("answers  4\\d ms \\(p50\\) and 4\\d ms .*"));
     }
 
-    /** Serves calls that try the exchange four times. */
+    /** Serves calls that try an exchange four times. */
     private void tryFourTimes(double millis) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {
@@ -262,7 +265,10 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).startsWith("FAILURE: SessionTimedOutException");
     }
 
-    /** Serves calls with an exchange. The code of calls with a negative time throws an exception of its own. */
+    /**
+     * Serves calls that make one HTTP exchange each. The function returns the time of each exchange. If the time is
+     * negative, the code of the call throws its own exception after the exchange.
+     */
     private void secondsWithOwnExceptions(IntFunction<Double> exchange) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {

@@ -34,7 +34,7 @@ class SilentStoresTest {
     private final List<CallLedger> hanging = new ArrayList<>();
     private long started;
 
-    /** Starts calls that hang in this phase. */
+    /** Starts calls that hang in the given phase. */
     private void hang(Phase phase, int calls) {
         started = shop.now();
         for (int i = 0; i < calls; i++) {
@@ -44,7 +44,7 @@ class SilentStoresTest {
         }
     }
 
-    /** Starts calls that hang in these statements, one call for each statement. */
+    /** Starts calls that hang in the given statements, one call for each statement. */
     private void hangIn(String... statements) {
         started = shop.now();
         for (String statement : statements) {
@@ -68,7 +68,7 @@ class SilentStoresTest {
                 holders));
     }
 
-    /** Simulates five seconds in which other calls run these steps. */
+    /** Simulates five seconds in which other calls run the given steps. */
     private Diagnosis during(Consumer<Shop.Steps> others) {
         for (int i = 0; i < 5; i++) {
             shop.running.clear();

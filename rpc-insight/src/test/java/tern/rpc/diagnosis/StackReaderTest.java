@@ -262,7 +262,8 @@ class StackReaderTest {
         StackTraceElement[] signs = look(
                         Thread.State.RUNNABLE, "java.security.SecureRandom/nextBytes", "depot.Audit/sign")
                 .frames();
-        // The id differs from the waiting thread's. With equal ids, a deadlock that another test leaves would count.
+        // The owner and the waiting thread have different ids. With equal ids, the test would see a deadlock that
+        // another test has left behind.
         ThreadLook owner = new ThreadLook("worker-2", 8, Thread.State.RUNNABLE, signs, null, null, -1, -1);
 
         assertThat(waitingFor(

@@ -168,7 +168,7 @@ class StampedesTest {
             double millis = i < 90 ? 20 : 300;
             if (i % 2 == 0) {
                 for (int call = 0; call < 60; call++) {
-                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis)); // a batch
+                    shop.call(Shop.PLACE, 0, load(Phase.SQL, PRICE, millis)); // The calls arrive in a batch.
                 }
             }
             shop.evenSecond(40, () -> HIT);

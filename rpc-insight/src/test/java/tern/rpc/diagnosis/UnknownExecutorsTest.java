@@ -16,8 +16,7 @@ import shop.Packages;
 import tern.rpc.Phase;
 
 /**
- * Tests calls that wait for tasks of an executor without a snapshot. There is no snapshot, because the executor is not
- * a bean.
+ * Tests calls that wait for tasks of an executor whose state Tern does not measure, because the executor is not a bean.
  */
 class UnknownExecutorsTest {
 

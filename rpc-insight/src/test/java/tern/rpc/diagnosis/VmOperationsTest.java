@@ -56,7 +56,7 @@ class VmOperationsTest {
 
     @Test
     void thisJvmHasALogOfOperations() {
-        Thread.getAllStackTraces(); // stops all threads
+        Thread.getAllStackTraces(); // The JVM stops all threads to read their stacks.
 
         operations.read();
 

@@ -53,7 +53,7 @@ class WaitingTasksTest {
         calls.join();
     }
 
-    /** Simulates calls that wait for tasks with this code, and returns the first cause. */
+    /** Simulates calls that wait for tasks with the given code, and returns the first cause. */
     private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued) throws Exception {
         return firstCause(task, queued, USUAL);
     }

@@ -49,10 +49,10 @@ public record LatencyReport(
             double within) {}
 
     /**
-     * One bar of the histogram. The upper bound of the first bucket is 0.1 ms, and each upper bound is 1.25 times the
-     * previous one.
+     * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and the upper bound of each further bar is
+     * 1.25 times that of the previous bar.
      *
-     * @param upToMillis the exclusive upper bound; the lower bound is the previous bucket's upper bound
+     * @param upToMillis the exclusive upper bound; the lower bound is the previous bar's upper bound
      */
     public record Bucket(double upToMillis, long calls) {}
 

@@ -57,7 +57,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // the number of messages requested before the subscription was created; guarded by this
 
-    private @Nullable Listener<Q> listener; // only callbacks use this field and the field "notified"
+    private @Nullable Listener<Q> listener; // only tasks in "callbacks" use this field and the next field
     private boolean notified; // whether the listener has been notified that the call has ended
     private int
             dropped; // the number of messages sent after the cancellation; only one thread at a time uses this field
@@ -92,7 +92,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         published.subscribe(this);
     }
 
-    // ---- The following methods call the listener.
+    // ---- Listener calls
 
     private interface Event<Q> {
         void tell(Listener<Q> listener);
@@ -194,7 +194,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
                 || Status.fromThrowable(thrown).getCode() == Status.Code.CANCELLED;
     }
 
-    // ---- The service calls the following methods.
+    // ---- Service calls
 
     @Override
     public void request(int messagesWanted) {

@@ -77,7 +77,7 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // This never happens, because writing to memory cannot fail.
+            throw new UncheckedIOException(e); // This exception never occurs, because writing to memory cannot fail.
         }
         return bytes.toByteArray();
     }

@@ -281,7 +281,7 @@ class ServicesInMemoryTest {
         }
     }
 
-    // ---- health and reflection
+    // ---- built-in services
 
     @Test
     void healthIsWatchedUntilTheShutdown() throws Exception {

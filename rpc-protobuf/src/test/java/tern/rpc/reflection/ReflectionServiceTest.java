@@ -83,7 +83,7 @@ class ReflectionServiceTest {
         void call();
     }
 
-    // ---- the list of services
+    // ---- service list
 
     @Test
     void servicesOfAllExportsAreListedOnceAndInOrder() throws Exception {
@@ -117,7 +117,7 @@ class ReflectionServiceTest {
         assertThat(response.getOriginalRequest()).isEqualTo(request);
     }
 
-    // ---- plain Java interfaces
+    // ---- Java interfaces
 
     @Test
     void javaInterfaceIsDescribedWithValues() throws Exception {
@@ -165,7 +165,7 @@ class ReflectionServiceTest {
         assertThat(error(symbol("no-name"), export(Unspeakable.class, "", ""))).isEqualTo(StatusCode.NOT_FOUND);
     }
 
-    // ---- services with protobuf messages
+    // ---- protobuf services
 
     @Test
     void generatedFileIsReturnedForItsService() throws Exception {
@@ -221,7 +221,7 @@ class ReflectionServiceTest {
         assertThat(error(symbol("raw.Bytes"), raw)).isEqualTo(StatusCode.NOT_FOUND);
     }
 
-    // ---- symbols and files
+    // ---- symbol lookup
 
     @Test
     void everythingThatAFileDeclaresIsASymbol() throws Exception {
@@ -282,7 +282,7 @@ class ReflectionServiceTest {
                 .isEmpty();
     }
 
-    // ---- the built-in services
+    // ---- built-in services
 
     @Test
     void healthIsDescribedByItsPublicFile() throws Exception {

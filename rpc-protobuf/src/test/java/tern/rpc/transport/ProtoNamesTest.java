@@ -18,7 +18,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 import tern.rpc.endpoint.Endpoint;
 
-/** Tests the message for a call with protobuf messages that a gRPC server does not implement. */
+/**
+ * Tests the error message for a call whose method does not exist on the gRPC server. The call sends protobuf messages.
+ */
 class ProtoNamesTest {
 
     private static final String MISSING = "Method not found: x";
@@ -58,8 +60,8 @@ class ProtoNamesTest {
     }
 
     /**
-     * Servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send these texts if they do not know the
-     * method.
+     * The tested texts are the messages that servers with grpc-java, gRPC for C++, Go, .NET, Node.js and Python send
+     * for an unknown method.
      */
     @ParameterizedTest
     @ValueSource(

@@ -113,7 +113,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** Closes the client connection whose data the relay forwards from this local port to the server. */
+    /** Closes the client connection whose data the relay forwards from the given local port to the server. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {

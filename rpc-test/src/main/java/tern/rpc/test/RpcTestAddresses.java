@@ -16,7 +16,8 @@ import tern.rpc.spring.RpcConnectionDetails;
 /**
  * Sends the calls of all references to {@code rpc.client.url}. Without this configuration, {@code
  * rpc.client.services.<name>.url} of the application and {@code @RpcReference(url)} would take precedence, and a test
- * would call the real provider. An address or registry that the test itself sets for one service still takes precedence.
+ * would call the real provider. An address or registry that the test itself sets for one service still takes
+ * precedence.
  *
  * <p>{@link RpcTest} imports this configuration. Tests with {@code @SpringBootTest} may import it with
  * {@code @ImportAutoConfiguration}.

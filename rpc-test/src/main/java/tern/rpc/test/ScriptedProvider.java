@@ -79,7 +79,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // Guarded by the lock of this list.
+    private final List<SeenCall> calls = new ArrayList<>(); // All accesses hold the lock of the list.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
@@ -130,8 +130,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes} of
-     * the tested application does not apply to the provider.
+     * Allows classes in arguments that the interfaces do not declare. The property {@code rpc.limits.allowed-classes}
+     * of the tested application does not apply to the provider.
      *
      * <pre>{@code
      * ScriptedProvider.allowing("com.example.orders.*").of(OrderService.class)
@@ -195,7 +195,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns the script for all methods with this name. New steps are appended to the existing ones.
+     * Returns the script for all methods with the given name. New steps are appended to the existing ones.
      *
      * @throws IllegalArgumentException if no service has a method with this name
      */

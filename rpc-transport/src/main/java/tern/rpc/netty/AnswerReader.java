@@ -21,6 +21,6 @@ public interface AnswerReader {
     /** Returns whether the connection may be used for another request after the last answer. */
     boolean keepsAlive();
 
-    /** Returns the number of bytes of the current answer that have not arrived yet; 0 if it is unknown. */
+    /** Returns the number of missing bytes of the current answer; 0 if the length of the answer is unknown. */
     int missingBytes();
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Permits one connection attempt every half second for calls that find no connection. The attempt of a call can reach a
+ * Permits one connection attempt every half second for calls that find no connection. Such an attempt can reach a
  * restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {

@@ -16,8 +16,8 @@ public enum CallKind {
     HEALTH_CHECK,
 
     /**
-     * A call of the health service's {@code Watch} method. It needs no token and may stay open for ever. The server may
-     * close a connection with only such calls to make room for a new connection.
+     * A call of the health service's {@code Watch} method. It needs no token and may stay open for ever. If all calls
+     * on a connection are of this kind, the server may close the connection to make room for a new one.
      */
     HEALTH_WATCH
 }

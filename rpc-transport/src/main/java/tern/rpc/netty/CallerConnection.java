@@ -97,13 +97,13 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // the connection may have been closed before the call was assigned to it
+            lose(call); // this connection may have been closed just before it received the call
         } else if (call.isDone()) {
-            close("its call was given up"); // no thread waits for the call any longer
+            close("its call was given up"); // the caller no longer waits for the answer
         }
     }
 
-    // ---- Methods of the caller's thread
+    // ---- Caller's thread
 
     @Override
     public void awaited(PendingCall call) {
@@ -128,7 +128,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // the answer is read despite the error, because the server may have answered before it read the whole
+            // an answer is read even if the write fails, because the server may have answered before it read the whole
             // request
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
@@ -255,7 +255,8 @@ final class CallerConnection implements PendingCall.Carrier {
         if (unread.capacity() > USUAL_BYTES) {
             unread = Unpooled.EMPTY_BUFFER; // the large buffer of a large answer is not kept for later answers
         }
-        // the field "current" is cleared first, because another call may use the connection after the answer
+        // the field "current" is cleared before the answer is delivered, because the next call may then use the
+        // connection
         current = null;
         if (!call.answer(answer)) {
             owner.answeredLate();
@@ -278,7 +279,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    // ---- Methods of the thread that took the connection from the idle connections
+    // ---- Reuse checks
 
     long idleSinceNanos() {
         return idleSinceNanos;
@@ -307,7 +308,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return false;
     }
 
-    // ---- Methods that any thread may call
+    // ---- Any thread
 
     /** Closes the connection, because its call ended without an answer. */
     @Override

@@ -173,7 +173,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Timers
+    // ---- Periodic checks
 
     private void sweepLater() {
         if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
@@ -194,8 +194,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began before "sweeping" was set to false has not scheduled a sweep. This sweep checks its
-            // deadline.
+            // A call that began while "sweeping" was still true has not scheduled a sweep of its own, so a sweep that
+            // checks its deadline is scheduled here.
             sweepLater();
         }
     }
@@ -245,7 +245,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Counters and close
+    // ---- Counters, close
 
     boolean hasIdle() {
         return !idle.isEmpty();

@@ -40,7 +40,7 @@ public final class CallsInFlight {
         this.unanswered = new UnansweredCalls(channel);
     }
 
-    // ---- limits
+    // ---- call limits
 
     /** Returns null if the connection accepts one more call. Otherwise counts a refusal and returns its exception. */
     public @Nullable RpcException refusesCall() {
@@ -87,9 +87,9 @@ public final class CallsInFlight {
         port.handler().refused(reason);
     }
 
-    // ---- steps of a call
+    // ---- call events
 
-    /** Called when a whole request has arrived, in place of {@link #arriving} and {@link #complete}. */
+    /** Called instead of {@link #arriving} and {@link #complete} when a request has arrived in one piece. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
@@ -141,7 +141,7 @@ public final class CallsInFlight {
         unanswered.disconnected();
     }
 
-    // ---- whether the connection may be closed
+    // ---- closing conditions
 
     /** Returns whether any complete request has not been answered. Any thread may call this method. */
     boolean areAny() {
@@ -160,11 +160,11 @@ public final class CallsInFlight {
      * method.
      */
     boolean mayKeepConnection() {
-        // "number" counts only complete requests; "unanswered" also contains the incomplete ones
+        // the field "number" counts complete requests; the field "unanswered" contains complete and incomplete requests
         return number > watches || unanswered.mayKeepConnection();
     }
 
-    /** Returns whether a call has ended. Any thread may call this method. */
+    /** Returns whether any call on this connection has ended. Any thread may call this method. */
     boolean haveEnded() {
         return unanswered.haveEnded();
     }

@@ -45,7 +45,7 @@ final class CloseWhenWritten extends WriteCommand {
 
     @Override
     protected void write(WriteBatch batch) {
-        // This command writes nothing. Only its position in the queue matters.
+        // This command writes no bytes. Its position in the write queue determines when the connection is closed.
     }
 
     @Override
@@ -74,7 +74,10 @@ final class CloseWhenWritten extends WriteCommand {
         later(channel, millis, channel::close);
     }
 
-    /** Runs a task later. When the connection is closed, the task no longer keeps it in memory. */
+    /**
+     * Runs a task later. The task is cancelled when the connection is closed, because it would keep the connection in
+     * memory.
+     */
     private static void later(Channel channel, long millis, Runnable task) {
         Future<?> scheduled = channel.eventLoop().schedule(task, millis, TimeUnit.MILLISECONDS);
         channel.closeFuture().addListener(closed -> scheduled.cancel(false));

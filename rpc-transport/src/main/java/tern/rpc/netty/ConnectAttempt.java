@@ -72,7 +72,7 @@ final class ConnectAttempt {
 
     private void toAddress(Bootstrap bootstrap) {
         ChannelFuture connecting = bootstrap.handler(handlers.get()).connect(endpoint.host(), endpoint.port());
-        // There may be no channel after a failure, for example because file descriptors have run out.
+        // A failed attempt may have no channel, for example because file descriptors have run out.
         if (connecting.cause() == null) {
             outcome.connecting(connecting.channel());
         }
@@ -85,7 +85,10 @@ final class ConnectAttempt {
         });
     }
 
-    /** Connects to a host name. Several channels may try to connect. Only the one that succeeds gets the handlers. */
+    /**
+     * Connects to a host name. Several channels may try to connect. Only the first channel that connects gets the
+     * handlers.
+     */
     private void toName(Bootstrap bootstrap, EventLoops loops, EventLoop loop) {
         long timeoutMillis = settings.connectTimeout().toMillis();
         NamedHost.connect(

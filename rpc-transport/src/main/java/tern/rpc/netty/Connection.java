@@ -81,7 +81,7 @@ public final class Connection implements PendingCall.Carrier {
     private boolean leaving; // true if the server asked for no further calls before the connection was ready
     private boolean heard;
     private boolean answered;
-    private long readyNanos; // when the connection became ready for calls
+    private long readyNanos; // the time at which the connection became ready for calls
 
     // this field is written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
@@ -132,7 +132,8 @@ public final class Connection implements PendingCall.Carrier {
             opening.start(loops, loop);
             // Calls that were sent before the event loop was set have not started their deadline checks.
             deadlines.sweepLater();
-        } catch (RuntimeException | Error e) { // An Error is caught too, because memory may be exhausted temporarily.
+        } catch (RuntimeException | Error e) {
+            // Errors are caught as well as exceptions, because memory may be exhausted temporarily.
             close("the attempt to connect failed: " + Thrown.text(e));
         }
     }
@@ -501,8 +502,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. Calls
-     * whose answer has arrived completely receive their answer or fail at their deadline.
+     * Fails the pending calls, except those whose answer has arrived completely but has not been delivered yet. Such
+     * calls receive their answer or fail at their deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);

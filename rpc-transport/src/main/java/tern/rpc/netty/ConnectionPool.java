@@ -340,7 +340,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             replace(connection);
         } catch (RuntimeException | Error e) {
             Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
-            // Without another attempt, the pool would never reconnect to the endpoint.
+            // If no further attempt were scheduled, the pool would never reconnect to the endpoint.
             tryAgain(connection);
         }
     }

@@ -22,7 +22,9 @@ final class EnduringLoop extends SingleThreadIoEventLoop {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** The pause after an error. Without it, an error that occurs again and again would occupy a whole processor. */
+    /**
+     * The pause after an error. Without the pause, an error that occurs again and again would occupy a whole processor.
+     */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final SeldomWarning warning = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);

@@ -225,7 +225,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         Connection added;
         try {
             added = new Connection(endpoint, settings, protocol, tls, this);
-        } catch (Throwable e) { // no event will decrement the counter, because the connection does not exist
+        } catch (Throwable e) {
+            // a connection that was not created causes no events, so the connection count is decremented here
             count.decrementAndGet();
             throw e;
         }
@@ -415,7 +416,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             try {
                 open();
             } catch (RuntimeException | Error e) {
-                // Without another attempt, this client would never reconnect to the endpoint.
+                // If no further attempt were scheduled, this client would never reconnect to the endpoint.
                 unreachable("the attempt to connect failed: " + Thrown.text(e));
             }
         }

@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * much stays free for other networks.
  *
  * <p>The bytes of the connection count twice: as its own bytes and as bytes of its network. Callers behind one proxy
- * share a network. When its large connections may add no more bytes, its small connections still may.
+ * share a network. If the large connections of a network may add no more bytes, small connections of the same network
+ * may still add bytes.
  *
  * <p>A network may exceed its half, for example because bytes are counted after they have been read. The excess bytes
  * reduce only the number of bytes that this network may add.
@@ -25,11 +26,11 @@ final class FairBudget {
 
     private final long maxBytes;
     private final long halfBytes;
-    // the sum of the bytes of all networks; each network counts for at most half of the budget
+    // the sum of the bytes of all networks; at most half of the budget is counted for each network
     private final AtomicLong taken = new AtomicLong();
-    // the sum of the bytes that networks hold beyond half of the budget
+    // the bytes above half of the budget that a network holds; 0 while no network exceeds half of the budget
     private final AtomicLong excess = new AtomicLong();
-    private final AtomicInteger holders = new AtomicInteger(); // the number of networks that hold bytes
+    private final AtomicInteger holders = new AtomicInteger(); // the number of client addresses that hold bytes
     private final ConcurrentMap<InetAddress, Part> parts = new ConcurrentHashMap<>();
 
     FairBudget(long maxBytes) {
@@ -46,8 +47,8 @@ final class FairBudget {
     }
 
     /**
-     * Counts a connection from the given network. Returns the record of the bytes that the network occupies.
-     * {@link Part#leave} must be called when the connection is closed.
+     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
+     * address occupy. {@link Part#leave} must be called when the connection is closed.
      */
     Part join(InetAddress network) {
         return parts.compute(network, (same, known) -> {
@@ -57,20 +58,20 @@ final class FairBudget {
         });
     }
 
-    /** Returns the number of networks that have connections or hold bytes. */
+    /** Returns the number of client addresses that have connections or hold bytes of the budget. */
     int networks() {
         return parts.size();
     }
 
-    /** Returns the number of networks that hold bytes. */
+    /** Returns the number of client addresses that hold bytes of the budget. */
     int holders() {
         return holders.get();
     }
 
     /**
-     * The bytes of the budget that the connections from one network occupy. This record is kept until the connections
-     * are closed and the bytes are released, so that a network does not start with 0 bytes when it reconnects.
-     * Thread-safe.
+     * The bytes of the budget that the connections from one address occupy. The record of an address is kept until its
+     * connections are closed and its bytes are released, so that an address does not start with 0 bytes when it
+     * reconnects. Thread-safe.
      */
     final class Part {
         private final InetAddress network;
@@ -97,7 +98,10 @@ final class FairBudget {
             }
         }
 
-        /** Called once for each {@link #join}, when the connection is closed. Its bytes may be released later. */
+        /**
+         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection may be
+         * released later.
+         */
         void leave() {
             if (connections.decrementAndGet() == 0) {
                 forgetIfUnused();
@@ -110,13 +114,15 @@ final class FairBudget {
                     (same, known) -> known == this && connections.get() == 0 && held.get() == 0 ? null : known);
         }
 
-        /** Returns the number of bytes that the network holds. */
+        /** Returns the number of bytes that all connections from the network's address hold. */
         long bytes() {
             return held.get();
         }
 
         /**
-         * Returns whether a connection from this network that holds the given number of bytes may add further bytes.
+         * Returns whether a connection from this client address may add further bytes.
+         *
+         * @param ofConnection the number of bytes that the connection already holds
          */
         boolean hasRoom(long ofConnection) {
             return ofConnection + held.get() < maxBytes - taken.get();

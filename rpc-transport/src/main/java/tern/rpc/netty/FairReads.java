@@ -12,24 +12,27 @@ import tern.rpc.NanoClock;
 
 /**
  * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up
- * to 16 buffers of 64 KiB in a row. A peer that fills them with tiny frames would occupy the event loop for hundreds of
- * milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the event loop for
- * {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long time gets a
- * smaller buffer for its next read. If many connections are busy, turns are shorter, so that every connection gets a
- * turn within about {@link #ROUND_NANOS}.
+ * to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
+ * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
+ * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
+ * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
+ * connection gets a turn within about {@link #ROUND_NANOS}.
  *
  * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured.
  */
 final class FairReads implements RecvByteBufAllocator {
 
     /**
-     * The length of a turn while one connection is busy. A few busy connections share this time. The turn is long
-     * enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were read and answered
-     * together, and Triple used a third more processor time.
+     * The length of a turn (see the class comment) while one connection is busy. A few busy connections share this
+     * time. The turn is long enough for the small calls of 200 callers. With turns of 250 µs, half as many calls were
+     * read and answered together, and Triple used a third more processor time.
      */
     static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** The maximum turn while eight or more connections are busy. In shorter turns, buffers are also smaller. */
+    /**
+     * The maximum length of a turn (see the class comment) while eight or more connections are busy. Shorter turns use
+     * smaller buffers.
+     */
     private static final long LARGE_BUFFER_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
     static final long MIN_TURN_NANOS = TimeUnit.MICROSECONDS.toNanos(25);
@@ -37,12 +40,15 @@ final class FairReads implements RecvByteBufAllocator {
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * A connection that has occupied the event loop for its full turn counts as busy for at least this time and at most
-     * twice this time.
+     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for one to
+     * two times this period.
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The allocator of all connections. Clients and servers share the event loops. */
+    /**
+     * The allocator of the receive buffers of all connections. It is shared because clients and servers share the event
+     * loops.
+     */
     static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 
     /** Netty's default maximum of consecutive reads from a TCP channel. */
@@ -50,10 +56,16 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final int MIN_BYTES = 128;
 
-    /** Smaller reads are measured only if they fill their buffer. Reading the clock would slow down small calls. */
+    /**
+     * Reads below this size are measured only if they fill their buffer, because reading the clock would slow down
+     * small calls.
+     */
     static final int MEASURED_BYTES = 1 << 10;
 
-    /** The maximum size of the first buffer. Many new connections may send expensive bytes at the same time. */
+    /**
+     * The maximum size of a connection's first buffer. The buffer is small, because many new connections may send
+     * expensive bytes at the same time.
+     */
     static final int FIRST_BYTES = 4 << 10;
 
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
@@ -78,7 +90,10 @@ final class FairReads implements RecvByteBufAllocator {
         return new Turns((ExtendedHandle) sizes.newHandle());
     }
 
-    /** Counts the connections of one event loop that have recently used up their turn. Confined to this event loop. */
+    /**
+     * Counts the connections that have recently occupied the event loop for a full turn (see the class comment).
+     * Confined to this event loop.
+     */
     private static final class BusyConnections {
 
         private int period = 1;
@@ -115,8 +130,8 @@ final class FairReads implements RecvByteBufAllocator {
 
         private final ExtendedHandle sizes;
         private int limit = FIRST_BYTES;
-        private boolean measured; // true if the clock measures the most recent read
-        private boolean begun; // true if the clock has measured a read of the current turn
+        private boolean measured; // true if the most recent read is being timed
+        private boolean begun; // true if a read of the current turn has been timed
         private long turnNanos;
         private long readNanos;
         private int busyIn; // the last period in which this connection was busy
@@ -188,7 +203,7 @@ final class FairReads implements RecvByteBufAllocator {
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections use up their turns, every buffer is small, because the next bytes may be
+            // While many connections are busy, every connection gets a small buffer, because its next bytes may be
             // expensive.
             limit = (int) Math.min(limit, MAX_BYTES * turn / LARGE_BUFFER_NANOS);
         }

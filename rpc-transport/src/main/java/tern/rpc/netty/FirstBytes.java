@@ -80,7 +80,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // the scheduled check does nothing if this field is true
+        refused = true; // the scheduled check of the first bytes does nothing if this field is true
         context.fireChannelInactive();
     }
 

@@ -25,7 +25,7 @@ public final class HeadersLeftOut {
         this.wire = wire;
     }
 
-    /** Logs a warning about the header, unless one has already been logged. */
+    /** Logs a warning about the header, unless a warning about it has already been logged. */
     public void tell(String name) {
         if (logged.size() < MAX_NAMES && logged.add(name)) {
             LOG.warn(

@@ -34,7 +34,7 @@ public final class InboundAccount {
     // the budget that counts the bytes of this connection; until settled is true, replaced only while holding the lock
     // on this object
     private volatile InboundBudget budget;
-    // the bytes of the peer's address in the budget; replaced together with the budget
+    // the record of the bytes that the peer's address occupies in the budget; replaced together with the budget
     private volatile FairBudget.Part part;
     private volatile boolean settled; // true if the budget is final: it will not be replaced
     private final InetAddress network;
@@ -110,7 +110,7 @@ public final class InboundAccount {
      */
     void moveTo(InboundBudget other) {
         if (closed) {
-            return; // the bytes stay in the previous budget until their calls release them
+            return; // the connection is closed, so its bytes stay in the current budget until their calls release them
         }
         stopFinishing();
         budget.leave(this);
@@ -157,7 +157,7 @@ public final class InboundAccount {
     private void look() {
         pause(!closed && held() >= SMALL_BYTES && !hasRoom() && !finishes());
         if (paused && held() < SMALL_BYTES) {
-            pause(false); // a worker has released bytes in the meantime, before it could notice the pause
+            pause(false); // a worker that released bytes just before the pause has not resumed reading
         }
         if (paused) {
             budget.await(this);
@@ -250,7 +250,8 @@ public final class InboundAccount {
             loop.execute(() -> {
                 look();
                 if (finishing == null || asked != budget) {
-                    asked.finished(this); // this connection does not need to exceed the budget, so another one may
+                    // this connection does not need to exceed the budget, so another connection may exceed it
+                    asked.finished(this);
                 }
             });
         } catch (RejectedExecutionException e) {

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
  * release the memory. If no connection may add bytes to its incomplete message, one connection at a time is still read
- * until its message is complete. The network with the fewest bytes comes first, and within a network the connection
- * that has waited the longest. The total exceeds the budget by at most the size of one message. If the message is not
- * complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read.
- * Connections that hold no bytes of the budget, such as connections with only small requests, are always read.
+ * until its message is complete. The network with the fewest bytes comes first. Within a network, the connection that
+ * has waited the longest comes first. The total exceeds the budget by at most the size of one message. If the message
+ * is not complete within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is
+ * read. Connections that hold no bytes of the budget, such as connections with only small requests, are always read.
  *
  * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been in memory for some
  * time, because well-behaved peers send a small message without a pause. A connection checks the budget after each
@@ -83,18 +83,21 @@ final class InboundBudget {
         return memory.used();
     }
 
-    /** Returns the number of networks that have connections or hold bytes. */
+    /** Returns the number of client addresses that have connections or hold bytes of the budget. */
     int networks() {
         return memory.networks();
     }
 
-    /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */
+    /**
+     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
+     * address hold.
+     */
     FairBudget.Part join(InetAddress network) {
         return memory.join(network);
     }
 
     /**
-     * @param part the record of the bytes that the network holds
+     * @param part the record of the bytes that all connections from the caller's address hold
      * @param bytes the number of bytes to add; negative for released bytes
      */
     void add(FairBudget.Part part, long bytes) {
@@ -121,11 +124,11 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory may have become free before the account was added
+            wake(); // memory may have become free before the account was added to the waiting accounts
         }
     }
 
-    /** Called when the connection no longer waits. */
+    /** Called when the connection stops waiting for free bytes of the budget. */
     void leave(InboundAccount account) {
         waiting.remove(account);
     }

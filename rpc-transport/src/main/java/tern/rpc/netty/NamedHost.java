@@ -61,10 +61,10 @@ final class NamedHost {
     /**
      * Opens a channel.
      *
-     * @param bootstrap creates channels on the loop; its handler is replaced with a handler that does nothing
+     * @param bootstrap creates channels on the event loop; its handler is replaced with a handler that does nothing
      * @param timeoutMillis the maximum time of the lookup, and the time after which no further attempt starts
      * @param lookups runs the lookup, which blocks
-     * @return the channel; completed on the loop, before the channel has read any bytes
+     * @return the channel; the future completes on the event loop, before the channel has read any bytes
      */
     static Future<Channel> connect(
             Bootstrap bootstrap,

@@ -141,7 +141,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Returns whether one check a second is enough for the next two seconds.
+     * Returns whether it is enough to check the deadline once a second during the next two seconds.
      *
      * @param untilNanos the time limit of the call; Long.MAX_VALUE if there is none
      */

@@ -234,7 +234,8 @@ public final class NettyServerTransport implements ServerTransport {
         // thousands of idle connections.
         ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
-        // The listener is added before any step that may fail, because the count must decrease in any case.
+        // The listener decrements the connection count. It is added before any step that may fail, because the count
+        // must decrease in any case.
         accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
             tooMany.warn(
@@ -246,8 +247,8 @@ public final class NettyServerTransport implements ServerTransport {
                     null);
             if (!accepted.closeFuture().isDone()) {
                 // The connection must no longer be counted when its peer notices the close, because the peer may
-                // connect again immediately. This code runs on the channel's event loop, so the listener has not run
-                // yet.
+                // connect again immediately. This code runs on the channel's event loop, so the close listener, which
+                // decrements the connection count, has not run yet.
                 accepted.closeFuture().removeListener(closed);
                 closed(accepted, network);
             }

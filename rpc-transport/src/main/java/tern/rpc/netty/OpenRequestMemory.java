@@ -42,7 +42,7 @@ public final class OpenRequestMemory {
         this.networkHeads = allHeads.join(network);
     }
 
-    // ---- messages
+    // ---- message memory
 
     /**
      * Adjusts the number of bytes that complete request messages occupy. The event loop increases it when messages
@@ -97,7 +97,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    // ---- headers
+    // ---- header memory
 
     /**
      * Reserves memory for the headers of a request, if the limit permits. {@link #headGone} releases the memory.
@@ -125,7 +125,7 @@ public final class OpenRequestMemory {
         }
     }
 
-    // ---- decompressed bodies
+    // ---- decompression memory
 
     /**
      * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows how to open the channel of a client connection: with the handlers of its protocol, with or without TLS. Reports
- * the outcome to the connection. Immutable.
+ * Opens the channel of a client connection with the handlers of the connection's protocol, and with TLS if required.
+ * Reports the outcome to the connection. Immutable.
  */
 final class Opening implements ConnectAttempt.Outcome {
 

@@ -96,7 +96,7 @@ final class PendingCalls {
         return unanswered.get();
     }
 
-    /** Returns the number of answers that found no call. */
+    /** Returns the number of answers for which no call was found. */
     long lateAnswers() {
         return lateAnswers.get();
     }
@@ -138,7 +138,7 @@ final class PendingCalls {
         clear(call -> true, lost);
     }
 
-    /** Removes the matching calls and passes them to the consumer. */
+    /** Removes the calls that meet the condition, and passes them to the consumer. */
     void clear(Predicate<PendingCall> which, Consumer<PendingCall> lost) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);

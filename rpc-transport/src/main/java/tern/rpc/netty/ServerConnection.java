@@ -103,7 +103,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return queue;
     }
 
-    /** Returns the address at which the connection arrived. */
+    /** Returns the local address of the connection. */
     public SocketAddress localAddress() {
         return channel.localAddress();
     }

@@ -142,7 +142,7 @@ final class SlowReaders {
             try {
                 executor.execute(this::look);
             } catch (RejectedExecutionException e) {
-                looking.set(false); // the executor has been shut down
+                looking.set(false); // the executor has been shut down, so no check runs
             }
         }
         if (unsent.staying() > unsent.mostBytes()) {
@@ -176,8 +176,8 @@ final class SlowReaders {
             }
         }
         if (!again && unsent.staying() > unsent.manyBytes()) {
-            // while a check is running, other threads do not schedule another check, so without this call, answers that
-            // they queued in the meantime would be missed
+            // While a check runs, other threads queue answers without scheduling another check. The following call
+            // schedules a check of these answers.
             queued();
         }
     }

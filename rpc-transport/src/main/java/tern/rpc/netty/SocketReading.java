@@ -50,7 +50,7 @@ final class SocketReading {
         }
     }
 
-    /** Called when the memory for requests is used up, or when there is room again. */
+    /** Called when the memory for requests is used up, or when part of this memory is free again. */
     void overBudget(boolean stop) {
         overBudget = stop;
         setAutoRead();

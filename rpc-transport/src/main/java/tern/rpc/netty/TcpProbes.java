@@ -20,13 +20,13 @@ final class TcpProbes {
 
     private static final Logger LOG = LoggerFactory.getLogger(TcpProbes.class);
 
-    /** The time between two probes without an answer (docs/limits.md). */
+    /** The time from an unanswered probe to the next probe (docs/limits.md). */
     static final int INTERVAL_SECONDS = 10;
 
-    /** The number of probes without an answer after which the connection is lost (docs/limits.md). */
+    /** After this number of unanswered probes, the connection counts as lost (docs/limits.md). */
     static final int PROBES = 3;
 
-    /** The maximum time before the first probe that Linux accepts. */
+    /** The maximum that Linux accepts as the time before the first probe. */
     private static final long MAX_SILENCE_SECONDS = Short.MAX_VALUE;
 
     private TcpProbes() {}
@@ -48,13 +48,15 @@ final class TcpProbes {
                 Nio.setTimes(config, seconds);
             }
         } catch (ChannelException e) {
-            LOG.debug("{} cannot be probed", channel, e); // its client has probably closed it already
+            // the options of a channel cannot be set if its client has already closed the connection
+            LOG.debug("{} cannot be probed", channel, e);
         } catch (NoClassDefFoundError e) {
             LOG.debug("The module jdk.net is missing, so the default times of the platform apply to probes", e);
         }
     }
 
-    // each class is loaded only if its options are used, because either may be missing
+    // The socket options are set in two nested classes, so that a missing library (jdk.net or Netty's epoll) matters
+    // only if its options are used.
 
     private static final class Nio {
         static void setTimes(ChannelConfig config, int seconds) {

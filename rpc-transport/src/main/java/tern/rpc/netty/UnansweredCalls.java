@@ -12,7 +12,8 @@ import tern.rpc.Thrown;
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically. A call that
  * has been open for a while is checked only once a second, so that thousands of open calls take little time. Examples
- * are a stream without a deadline and an incomplete request. Confined to the event loop, except where stated otherwise.
+ * of such calls are a stream without a deadline and an incomplete request. Confined to the event loop, except where
+ * stated otherwise.
  */
 final class UnansweredCalls {
 
@@ -29,7 +30,7 @@ final class UnansweredCalls {
 
         boolean isOpen();
 
-        /** Returns whether one check a second is enough for the next two seconds. */
+        /** Returns whether it is enough to check the deadline once a second during the next two seconds. */
         boolean mayRest(long now);
 
         /**
@@ -78,8 +79,8 @@ final class UnansweredCalls {
     }
 
     /**
-     * Moves a call from the calls that are checked once a second to the calls that are checked at the usual, shorter
-     * interval. Has no effect on a call that is already checked at the shorter interval.
+     * Checks a call at the usual, shorter interval again if it has been checked only once a second. Has no effect on
+     * other calls.
      */
     void wake(Unanswered call) {
         if (resting.remove(call)) {

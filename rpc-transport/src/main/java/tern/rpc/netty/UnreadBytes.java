@@ -18,8 +18,8 @@ public final class UnreadBytes {
 
     /**
      * If all unread answers together exceed {@link UnsentBudget#manyBytes}, only connections with more unread bytes
-     * than this get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to connections
-     * with any number of unread bytes.
+     * than this number get no further answers and calls. Above {@link UnsentBudget#mostBytes}, this applies to
+     * connections with any number of unread bytes.
      */
     static final long MANY = 1 << 20;
 
@@ -35,12 +35,12 @@ public final class UnreadBytes {
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final UnsentBudget budget;
-    private final FairBudget.Part part; // the unread bytes of the client's network
+    private final FairBudget.Part part; // the unread bytes of all connections from the client's address
     private volatile long bytes; // the unread bytes of the connection; updated atomically through BYTES
 
     // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
-    // the report size of the client; only the event loop writes this field
+    // the client's report size (see stepBytes()); only the event loop writes this field
     private volatile int stepBytes;
     private volatile boolean givenUp; // true while the connection is being closed because its client does not read
 
@@ -92,7 +92,7 @@ public final class UnreadBytes {
     }
 
     /**
-     * Called when the report size of the client is known. Must run on the event loop.
+     * Called when the client's report size (see {@link #stepBytes}) is known. Must run on the event loop.
      *
      * @param bytes the report size; values above {@link #MAX_STEP_BYTES} are reduced to it
      */
@@ -119,10 +119,10 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns whether further calls should be refused. Further calls should be refused if unread answers occupy too
-     * much memory on the server, more than a few of these bytes belong to the client's network (all connections from
-     * its address), and more than 1 MiB belongs to this connection. If the answers occupy more than {@link
-     * UnsentBudget#mostBytes}, the bytes of this connection do not matter.
+     * Returns whether further calls should be refused. This is the case if unread answers occupy too much memory on the
+     * server, more than a few of these bytes belong to the client's network (all connections from its address), and
+     * more than 1 MiB belongs to this connection. If the answers occupy more than {@link UnsentBudget#mostBytes}, the
+     * bytes of this connection do not matter.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A server's memory budget for answers that clients have not read: at most an eighth of the heap, or a quarter while
  * only one network (the connections from one address) has unread bytes. Thread-safe.
  *
- * <p>These rules apply in addition to the limit for each stream. A stream may send more if its network has few unread
- * bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
+ * <p>The following rules apply in addition to the limit for each stream. A stream may send more if its network has few
+ * unread bytes, or may add bytes according to {@link FairBudget}. Other streams are ended if they send more while three
  * quarters of the budget are used. If their connection has few unread bytes, they are ended only when the whole budget
  * is used.
  *
@@ -25,13 +25,14 @@ import org.jspecify.annotations.Nullable;
 final class UnsentBudget {
 
     /**
-     * A network that holds at most 1/{@value} of the budget may always add bytes, even if other networks hold the rest.
+     * The connections from one address may always add bytes while they together hold at most 1/{@value} of the budget,
+     * even if other addresses hold the rest.
      */
     private static final int SMALL_PART = 8;
 
     /**
-     * If many networks have unread bytes, the limit of 1/{@link #SMALL_PART} is too high: the permitted bytes of all
-     * networks together would exceed the budget. The limit is then 1/{@value} of an equal share of the budget.
+     * If many addresses have unread bytes, the limit of 1/{@link #SMALL_PART} is too high: the permitted bytes of all
+     * addresses together would exceed the budget. The limit is then 1/{@value} of an equal share of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 
@@ -47,7 +48,7 @@ final class UnsentBudget {
     private final int maxStreamBytes;
     private final FairBudget all;
     private final long mostBytes;
-    private final long aloneBytes; // the budget while only one network holds bytes
+    private final long aloneBytes; // the budget while all unread bytes belong to one client address
     private final AtomicLong leaving = new AtomicLong();
     // an action that runs when many answers are unread; set before the first connection is accepted
     private Runnable whenMany = () -> {};
@@ -88,13 +89,16 @@ final class UnsentBudget {
         whenMany = action;
     }
 
-    /** Counts a connection from the given network. Returns the record of the bytes that the network holds. */
+    /**
+     * Counts a connection from the given address. Returns the record of the bytes that all connections from this
+     * address hold.
+     */
     FairBudget.Part join(InetAddress network) {
         return all.join(network);
     }
 
     /**
-     * @param part the record of the bytes that the client's network holds
+     * @param part the record of the bytes that all connections from the client's address hold
      * @param bytes the number of queued bytes; negative for bytes that clients have read
      */
     void add(FairBudget.Part part, long bytes) {
@@ -124,17 +128,17 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether connections of this network with many unread bytes get no further answers. These connections get
-     * no further answers if the unread answers of all connections exceed {@link #manyBytes}, and this network holds
-     * more than a few bytes.
+     * Returns whether connections from this address with many unread bytes get no further answers. This is the case if
+     * the unread answers of all connections exceed {@link #manyBytes}, and the connections from this address hold more
+     * than a few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() > manyBytes() && !isSmall(part, 0);
     }
 
     /**
-     * Returns whether no connection of this network gets further answers. No connection gets further answers if the
-     * unread answers of all connections exceed {@link #mostBytes}, and this network holds more than a few bytes.
+     * Returns whether no connection from this address gets further answers. This is the case if the unread answers of
+     * all connections exceed {@link #mostBytes}, and the connections from this address hold more than a few bytes.
      */
     boolean isFullFor(FairBudget.Part part) {
         return all.used() > mostBytes && !isSmall(part, 0);

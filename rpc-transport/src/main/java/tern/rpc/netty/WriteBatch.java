@@ -81,7 +81,8 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // a command whose call has ended writes fewer bytes than announced; the queue must stop counting the others
+            // a command whose call has ended writes fewer bytes than announced; the queue must stop counting the
+            // unwritten bytes
             queue.left(unwritten);
         }
         channel.flush();

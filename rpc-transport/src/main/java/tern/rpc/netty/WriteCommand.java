@@ -4,7 +4,7 @@ import io.netty.channel.Channel;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** An entry in a {@link WriteQueue}. The event loop writes it to the socket. A command may be queued only once. */
+/** An entry in a {@link WriteQueue}, which the event loop writes to the socket. A command may be queued only once. */
 public abstract class WriteCommand {
 
     // The thread that adds the command writes this field before it publishes the command in the queue.

@@ -123,7 +123,8 @@ public class WriteQueue implements Runnable {
         }
         for (WriteCommand command = oldest; command != null; ) {
             WriteCommand newer = command.next;
-            command.next = null; // a command may be kept for a long time, and must not keep later commands in memory
+            // a written command may be kept for a long time, so its link must not keep later commands in memory
+            command.next = null;
             command.written();
             command = newer;
         }

@@ -54,7 +54,7 @@ public interface MixedService {
         }
     }
 
-    /** A class with an additional float field. */
+    /** A class with a float field in addition to the fields of {@link Small}. */
     class Mixed extends Small {
         private static final long serialVersionUID = 1L;
         public float ratio;

@@ -197,7 +197,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 message.decode();
             } catch (RpcException unreadable) {
                 if (isOfOurCode(unreadable)) {
-                    throw unreadable; // Tern logs this exception, and the test detects the log entry
+                    throw unreadable; // Tern logs the exception, and the test detects the log entry
                 }
             }
         }

@@ -209,7 +209,7 @@ public final class EmbeddedServer implements AutoCloseable {
             return unsent.used();
         }
 
-        /** Returns the number of bytes of request headers that count towards their budget. */
+        /** Returns the number of bytes that count towards the memory budget for request headers. */
         public long headBytes() {
             return heads.used();
         }

@@ -45,7 +45,7 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS / 3 + 3)).isFalse();
     }
 
-    /** Otherwise fewer calls would be answered together, and each call would need more processor time. */
+    /** If a turn were shorter, fewer calls would be answered together, and each call would need more processor time. */
     @Test
     void theSmallCallsOf200CallersFitIntoOneTurn() {
         assertThat(fullRead(200 * TimeUnit.MICROSECONDS.toNanos(5))).isTrue();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests the order in which connections may complete their messages when the memory for requests is used up. Only one
- * connection at a time may do so.
+ * connection at a time may complete its message.
  */
 @Timeout(60)
 class InboundTurnTest {
@@ -191,7 +191,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        // This call never returns if the InboundAccount schedules endless checks of the budget.
+        // runPendingTasks() would never return if the InboundAccount scheduled checks of the budget endlessly.
         channel.runPendingTasks();
 
         assertThat(holder.isPaused()).isTrue();

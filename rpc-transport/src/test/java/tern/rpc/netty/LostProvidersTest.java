@@ -200,8 +200,8 @@ class LostProvidersTest {
                 return callers.calls.get() > 20 * CALLS;
             });
             callers.close();
-            // On a busy machine, the loop takes so long that the client tries the frozen provider again. Each attempt
-            // is a single call, which may fail.
+            // On a busy machine, waiting takes so long that the client tries the frozen provider again. Each of these
+            // attempts is a single call, which may fail.
             long trials = (System.nanoTime() - frozen) / TIMEOUT.toNanos();
             assertThat(callers.failures.size())
                     .as("calls that failed")

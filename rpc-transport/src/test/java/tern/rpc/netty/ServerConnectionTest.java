@@ -177,7 +177,7 @@ class ServerConnectionTest {
         connection.giveUp();
 
         assertThat(unsent.used()).isEqualTo(5_000);
-        assertThat(connection.unsentBytes()).isZero(); // the connection is not closed a second time
+        assertThat(connection.unsentBytes()).isZero(); // SlowReaders does not close the connection a second time
         assertThat(connection.unread().refusal()).isEqualTo("its connection is being closed");
         assertThat(connection.unread().refusal(0, 1, true)).isEqualTo("its connection is being closed");
         connection.closed();

@@ -382,7 +382,7 @@ class SilentConnectionsTest {
         bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         bytes.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
         bytes.writeBytes(requestHeaders("/" + Work.class.getName() + "/quick"));
-        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // A PING frame follows.
+        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // a PING frame
         socket.send(bytes.toByteArray());
         int frame = nextHttp2Frame(socket);
         while (frame != 6) {
@@ -415,10 +415,10 @@ class SilentConnectionsTest {
         bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         bytes.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
         bytes.writeBytes(requestHeaders("/" + HealthService.NAME + "/Watch"));
-        bytes.writeBytes(new byte[] {0, 0, 5, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}); // DATA with an empty message
+        bytes.writeBytes(new byte[] {0, 0, 5, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}); // a DATA frame with an empty message
         RawSocket watching = connect(port, 2, 1).send(bytes.toByteArray());
         int frame = nextHttp2Frame(watching);
-        while (frame != 0) { // the first status
+        while (frame != 0) { // DATA has the frame type 0 and contains the health status
             frame = nextHttp2Frame(watching);
         }
         later.addAndGet(11 * SECOND);
@@ -452,7 +452,8 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    // another event loop closes the connections, so their number decreases only after a moment
+                    // another event loop closes the connections, so the number of open connections decreases a moment
+                    // later
                     Await.until("one is gone", () -> connections() < 4);
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {

@@ -240,7 +240,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the defect that losesFirstSignal reproduces
+    // ---- reproduced defect
 
     private ServerCall losing(ServerCall call) {
         InvocationHandler deeds = (proxied, method, arguments) -> {

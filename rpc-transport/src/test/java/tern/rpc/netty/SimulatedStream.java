@@ -54,7 +54,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of all streams whose service has not been notified of the end of the stream yet. */
+    /** The methods of the streams whose service has not yet been notified that the stream has ended. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -120,11 +120,11 @@ final class SimulatedStream {
         return message.getValue().substring(0, HEAD_BYTES).asReadOnlyByteBuffer();
     }
 
-    // ---- the test's assertions
+    // ---- test assertions
 
     /**
      * Returns a description of the first error in this stream; null if the stream ended as planned. Must be called when
-     * all steps are done.
+     * all steps of the simulation are done.
      */
     @Nullable
     String wrong() {
@@ -166,7 +166,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the caller
+    // ---- caller code
 
     void begin(Service to) {
         caller.does(() -> {
@@ -335,7 +335,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- both sides
+    // ---- shared code
 
     /** Publishes messages on the thread that requests them. */
     private abstract static class Source implements Flow.Publisher<BytesValue>, Flow.Subscription {
@@ -406,7 +406,7 @@ final class SimulatedStream {
         }
     }
 
-    // ---- the service
+    // ---- service code
 
     private static RpcException planned() {
         return new RpcException(StatusCode.ABORTED, "as planned");

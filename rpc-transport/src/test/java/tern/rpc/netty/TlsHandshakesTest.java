@@ -75,7 +75,7 @@ class TlsHandshakesTest {
         end.countDown();
         CompletableFuture<Boolean> last = new CompletableFuture<>();
         handshakes.of(address(2)).execute(() -> last.complete(true));
-        last.get(30, TimeUnit.SECONDS); // This task runs after all tasks of the other address.
+        last.get(30, TimeUnit.SECONDS); // The task of the second address runs after all tasks of the flooding address.
 
         CompletableFuture<Boolean> again = new CompletableFuture<>();
         handshakes.of(flooding).execute(() -> again.complete(true));

@@ -26,7 +26,7 @@ class SampleScenario {
 
     /** The kinds of calls that a load run makes. */
     enum Kind {
-        /** All calls, chosen at random according to their weights. */
+        /** All kinds of calls, chosen at random according to their weights. */
         MIX,
         /** Only calls to {@code schedule}. */
         SCHEDULE

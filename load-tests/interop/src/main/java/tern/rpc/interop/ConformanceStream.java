@@ -11,8 +11,7 @@ import tern.rpc.interop.conformance.StreamResponseDefinition;
 
 /**
  * The answers of a stream, as defined by the stream's first request. In a full-duplex stream, each request gets one
- * answer, and the remaining answers are sent after the last request. In any other stream, all answers are sent after
- * the last request.
+ * answer, and the remaining answers follow the last request. In any other stream, all answers follow the last request.
  */
 final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
 

@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes a script's answers to a stream of requests, as fast as the subscriber requests them. Supports only one
- * subscriber. No thread blocks. A thread that signals an event also handles it, unless another thread is already
- * handling events. If another thread is already handling events, this other thread also handles the new event.
+ * subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already handling
+ * events, that thread handles the new event instead.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -36,7 +36,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private volatile Flow.@Nullable Subscription upstream;
     private volatile Flow.@Nullable Subscriber<? super R> downstream;
 
-    // Only the thread that handles events uses the fields below.
+    // The following fields are used only by the thread that handles events.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
     private boolean delayed; // whether the delay of the first answer in the queue has been scheduled
     private boolean asked;
@@ -133,8 +133,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     /**
-     * Sends at most one answer, or passes at most one request to the script. Returns whether it can be called again
-     * without a new event.
+     * Sends at most one answer, or passes at most one request to the script. Returns whether the next call can make
+     * progress without a new event.
      */
     private boolean advance(Flow.Subscriber<? super R> subscriber) {
         if (cancelled) {

@@ -87,22 +87,25 @@ enum Attack {
             false,
             Crowds::leavingReaders),
 
-    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with large messages. */
+    /** Opens streams of large messages from many addresses, and reads none of the messages. */
     UNREAD_BLOCKS(
             "5 unread streams of 1 MiB messages on each of 40 connections from 20 addresses",
             false,
             attacker -> Hoards.unread(attacker, "blocks", 5, false)),
 
     /**
-     * Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with one-byte messages, whose objects take more memory than their
-     * bytes.
+     * Opens streams of one-byte messages from many addresses, and reads none of the messages. The objects of a message
+     * take more memory than its bytes.
      */
     UNREAD_DRIPS(
             "250 unread streams of messages of one byte on each of 40 connections from 20 addresses",
             false,
             attacker -> Hoards.unread(attacker, "drips", 250, false)),
 
-    /** Like {@link #UNREAD_STREAMS_OF_ADDRESSES}, with publishers, which occupy no threads while they wait. */
+    /**
+     * Opens streams of publishers from many addresses, and reads none of the messages. Waiting publishers occupy no
+     * threads.
+     */
     UNREAD_PUBLISHERS(
             "250 unread streams of publishers on each of 40 connections from 20 addresses",
             false,

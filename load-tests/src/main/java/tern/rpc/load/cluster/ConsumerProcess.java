@@ -25,7 +25,7 @@ final class ConsumerProcess implements AutoCloseable {
     /** The heap in use after a garbage collection, and the processor time since the process started. */
     record Figures(long heapBytes, long processorNanos) {}
 
-    /** The calls since the previous {@code calls} command. */
+    /** The numbers of calls and failures since the previous {@code calls} command, and the latency of the calls. */
     record Calls(long all, long failed, double p99Millis) {}
 
     private final Program program;
@@ -121,7 +121,7 @@ final class ConsumerProcess implements AutoCloseable {
         return taken;
     }
 
-    /** Returns the number of log lines since the process started. */
+    /** Returns the number of log lines that the process has written so far. */
     long loggedLines() throws IOException {
         try (Stream<String> lines = Files.lines(errors)) {
             return logged.get() + lines.count();

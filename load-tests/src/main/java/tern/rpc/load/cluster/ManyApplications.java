@@ -44,13 +44,14 @@ final class ManyApplications {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
     private static final int CALLERS = 2;
-    private static final int CALLS_PER_SECOND = 500; // for each caller
+    private static final int CALLS_PER_SECOND = 500; // the number of calls per second that each caller makes
     private static final int EQUAL_LISTS = 1_000;
     private static final int STEPS_PER_SECOND = 10;
     private static final int LEAVE_SECONDS = 10;
     private static final int RETURN_SECONDS = 60;
-    private static final int CONNECTIONS_PER_SECOND = 50; // the client's limit for new connections
-    private static final int SUBSET = 100; // the providers to which a reference connects, see docs/cluster.md
+    // the client opens at most this number of connections per second
+    private static final int CONNECTIONS_PER_SECOND = 50;
+    private static final int SUBSET = 100; // the number of providers to which a reference connects (docs/cluster.md)
     private static final int LAST_LIST_SECONDS = 2; // The client delays a new list of providers for at most a second.
     private static final String CLUSTER_THREAD = "rpc-client-cluster";
 
@@ -99,7 +100,7 @@ final class ManyApplications {
     public static void main(String[] arguments) throws Exception {
         ManyApplications simulation = new ManyApplications(new Options(arguments));
         simulation.run();
-        System.exit(0); // The client's threads are not daemons.
+        System.exit(0); // The client's threads are not daemons, so the process must be ended explicitly.
     }
 
     private void run() throws InterruptedException {
@@ -154,7 +155,9 @@ final class ManyApplications {
         refer("the large application", List.of(giant));
     }
 
-    /** Creates the references to the services of these applications, and prints the memory that they need. */
+    /**
+     * Creates the references to the services of the given applications, and prints the memory that the references need.
+     */
     private void refer(String name, List<SimulatedApplication> applications) throws InterruptedException {
         long before = RegistryFigures.used();
         int openedBefore = opened.size();

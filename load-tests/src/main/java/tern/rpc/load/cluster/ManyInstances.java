@@ -28,7 +28,7 @@ final class ManyInstances implements AutoCloseable {
     /** The path of the node whose children are the instances. */
     static final String FOLDER = "/services/" + APPLICATION;
 
-    // The last part of an IPv4 address is a number from 1 to this number.
+    // The maximum of the last number in an IPv4 address of an instance.
     private static final int LAST_PARTS = 250;
     private static final int AT_ONCE = 200;
     private static final int SESSION_MILLIS = 30_000;
@@ -43,7 +43,7 @@ final class ManyInstances implements AutoCloseable {
      */
     ManyInstances(String address, int port) throws IOException {
         this.keeper = new ZooKeeper(address, SESSION_MILLIS, event -> {
-            // Events are ignored, because the calls below wait for their answers.
+            // Events are ignored, because each call to ZooKeeper waits for its own answer.
         });
         this.port = port;
     }

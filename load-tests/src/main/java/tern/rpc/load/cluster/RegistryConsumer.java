@@ -54,7 +54,7 @@ final class RegistryConsumer {
         try (ConsumerClient client = isTern ? new TernConsumer(registry) : new DubboConsumer(registry)) {
             new RegistryConsumer(client).run();
         }
-        System.exit(0); // Dubbo's threads would keep the process alive.
+        System.exit(0); // The process is ended explicitly, because Dubbo's threads would keep it alive.
     }
 
     /** Prints one line for the parent process. */

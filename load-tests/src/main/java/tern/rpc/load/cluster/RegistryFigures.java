@@ -132,7 +132,7 @@ final class RegistryFigures {
         return new String(name.toCharArray());
     }
 
-    /** Returns the heap in use after collections. */
+    /** Returns the heap in use after garbage collections. */
     static long used() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

@@ -60,7 +60,7 @@ final class RegistryScale {
         for (String scene : scale.options.text("scenes", SCENES).split(",")) {
             scale.run(scene);
         }
-        System.exit(0); // Threads of ZooKeeper's server would keep the process alive.
+        System.exit(0); // The process is ended explicitly, because threads of ZooKeeper's server would keep it alive.
     }
 
     private void run(String scene) throws Exception {
@@ -84,13 +84,13 @@ final class RegistryScale {
         void run(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception;
     }
 
-    /** Runs a scene with a new ZooKeeper server that lists this number of instances. */
+    /** Runs a scene with a new ZooKeeper server that lists the given number of instances. */
     private void with(int count, Scene scene) throws Exception {
         try (EmbeddedZooKeeper keeper = EmbeddedZooKeeper.start(folder.resolve("zookeeper"));
                 Provider provider = new Provider(keeper.url());
                 ManyInstances many =
                         new ManyInstances(keeper.url().substring("zookeeper://".length()), provider.port())) {
-            many.create(1, count); // The provider has published the first instance.
+            many.create(1, count); // Starts with instance 1, because the provider has already published instance 0.
             scene.run(keeper, many);
         }
     }
@@ -203,7 +203,7 @@ final class RegistryScale {
 
     /**
      * Removes all instances but one within ten seconds, and creates them again within a minute. Repeats this, because
-     * the first restart includes the time in which the virtual machine compiles the code that handles it.
+     * the first restart includes the time in which the virtual machine compiles the code that handles a restart.
      */
     private void massRestart(EmbeddedZooKeeper keeper, ManyInstances many) throws Exception {
         try (ConsumerProcess consumer = consumer("tern", keeper)) {
@@ -259,7 +259,7 @@ final class RegistryScale {
         }
     }
 
-    /** Stops ZooKeeper while there are calls. */
+    /** Stops ZooKeeper while the consumer makes calls. */
     private void outage() throws Exception {
         int minutes = options.number("minutes", 10);
         EmbeddedZooKeeper keeper = EmbeddedZooKeeper.start(folder.resolve("zookeeper"));
@@ -290,7 +290,7 @@ final class RegistryScale {
         System.out.printf(Locale.ROOT, format + "%n", values);
     }
 
-    /** The server of all instances. It publishes the first instance. */
+    /** The server that answers the calls to all instances. It publishes only the first instance itself. */
     private static final class Provider implements AutoCloseable {
 
         private final EventLoops loops = EventLoops.start(1);

@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * An application whose list of instances the simulation changes. All references to its services share the list. Only
- * one thread changes it.
+ * one thread changes the list.
  */
 final class SimulatedApplication {
 

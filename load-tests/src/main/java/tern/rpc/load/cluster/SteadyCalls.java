@@ -43,7 +43,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // This object's lock guards this field and all fields below.
+        private long lostSafe; // guarded by this, like all following fields
         private long lostOnce;
         private @Nullable String firstFailure;
 
@@ -100,7 +100,7 @@ final class SteadyCalls {
         return thread;
     }
 
-    /** Ends a part of the run. Calls that start after this belong to the next part. */
+    /** Ends a part of the run. Calls that start later belong to the next part. */
     synchronized Counts next() {
         Counts ended = counts;
         counts = new Counts();

@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.sample.api.EchoService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The protocols of the consumers. They have the same names as in the providers' meters. */
+/** The protocols of the consumers. The protocols have the same names as in the providers' meters. */
 enum Wire {
     DUBBO(DubboProtocol.NAME),
     TRIPLE(TripleClientProtocol.NAME),

@@ -14,9 +14,10 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures the cost of the ledger and the diagnosis per call: processor time and allocated bytes of the calling thread.
- * The same calls run in one process, in rounds of one second. Rounds with the ledger and the diagnosis alternate with
- * rounds without them. The processor time of the diagnosis thread is shown as a share of the elapsed time.
+ * Measures what the ledger (the record of a call's phases) and the diagnosis cost per call: processor time and
+ * allocated bytes of the calling thread. The same calls run in one process, in rounds of one second. Rounds with the
+ * ledger and the diagnosis alternate with rounds without them. The processor time of the diagnosis thread is shown as a
+ * share of the elapsed time.
  *
  * <pre>load-tests/micro price [pairs] [operations]</pre>
  */

@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // Running on the calling thread is intended.
+    @SuppressWarnings("DoNotCall") // The work is intentionally run on the calling thread.
     public synchronized void start() {
         run();
     }

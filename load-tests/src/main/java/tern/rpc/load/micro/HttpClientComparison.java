@@ -171,7 +171,7 @@ public final class HttpClientComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(call, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // The pause lets the clients warm up.
+        TimeUnit.MILLISECONDS.sleep(500); // The clients warm up during this pause.
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

@@ -38,9 +38,9 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Measures the cost of a call's ledger. The benchmark covers a call from admission to answer, without encoding. The
- * submitting thread runs the method, so no thread switch takes place. The counted operations do nothing. Compare
- * medians, because other processes have little influence on them.
+ * Measures the cost of a call's ledger, which records how long each phase of the call takes. The benchmark covers a
+ * call from admission to answer, without encoding. The submitting thread runs the method, so no thread switch takes
+ * place. The counted operations do nothing. Compare medians, because other processes have little influence on them.
  *
  * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
  */

@@ -119,8 +119,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // This call performs the survey of the providers that is due ten times per second. The time is fixed, so no
-        // measured call performs another survey.
+        // A call surveys the providers if the last survey is a tenth of a second old. The call made here performs the
+        // only survey, because the clock of the benchmark stands still.
         cluster.pick("get", 0, "", false, null, now);
     }
 

@@ -14,7 +14,7 @@ import java.util.List;
  */
 abstract class BareConnection implements AutoCloseable {
 
-    /** The names of the peers whose servers a bare connection can call. */
+    /** The names of the compared frameworks whose servers a bare connection can call. */
     static final List<String> PEERS = List.of(
             "tern-dubbo",
             "dubbo-hessian2",

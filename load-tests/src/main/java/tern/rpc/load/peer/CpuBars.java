@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
 /**
- * A chart of the CPU time per call in one scenario. Each peer has one bar, which stacks the values of client and
- * server.
+ * A chart of the CPU time per call in one scenario. Each compared framework has one bar, which stacks the values of
+ * client and server.
  */
 final class CpuBars {
 

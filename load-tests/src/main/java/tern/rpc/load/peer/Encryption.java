@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS engine of a peer, or {@code NONE} for a peer without TLS. The suffix of the peer's name selects the engine.
+ * The TLS engine of a compared framework, or {@code NONE} for a framework without TLS. The suffix of the framework's
+ * name selects the engine.
  */
 enum Encryption {
     NONE("", null),
@@ -34,7 +35,7 @@ enum Encryption {
         return NONE;
     }
 
-    /** Returns the peer's name without the suffix for this engine. */
+    /** Returns the name of a compared framework without the suffix for this engine. */
     String clearText(String peer) {
         return peer.substring(0, peer.length() - suffix.length());
     }
@@ -44,8 +45,8 @@ enum Encryption {
     }
 
     /**
-     * Returns the JVM flags that select this engine in the processes of a peer. Without these flags, Netty uses its
-     * native engine wherever possible.
+     * Returns the JVM flags that select this engine in the processes of a framework. Without these flags, Netty uses
+     * its native engine wherever possible.
      */
     List<String> flags() {
         List<String> flags = new ArrayList<>();

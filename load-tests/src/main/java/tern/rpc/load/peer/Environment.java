@@ -42,7 +42,7 @@ record Environment(Map<String, String> machine, String commit) {
             String told = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? told : "unknown";
         } catch (IOException e) {
-            return "unknown"; // Git is not installed.
+            return "unknown"; // Git is not installed, so the commit is unknown.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "unknown";

@@ -7,8 +7,8 @@ import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /**
- * Implements the streaming methods of gRPC's generated service. Sends only while the call is ready, because gRPC's
- * {@code onNext} never blocks.
+ * Implements the streaming methods of gRPC's generated service. Sends messages only while the call is ready, because
+ * gRPC's {@code onNext} never blocks.
  */
 final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
 

@@ -122,7 +122,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
     }
 
-    /** Reads records that were written with the same components, in the same order. */
+    /** Reads records. The writer's record class must have the same components in the same order. */
     private static final class RecordDeserializer extends AbstractDeserializer {
 
         private final Constructor<?> constructor;

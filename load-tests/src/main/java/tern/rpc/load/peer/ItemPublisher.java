@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // A loop that is already running handles nested and concurrent requests.
+                return; // The loop below is already running, and also handles this request.
             }
             do {
                 give();

@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * The latency charts of one scenario: a chart with one percentile curve per peer, and one histogram per peer. They
- * combine the latencies of all rounds.
+ * The latency charts of one scenario: a chart with one percentile curve per framework, and one histogram per framework.
+ * The charts combine the latencies of all rounds.
  */
 final class LatencyCharts {
 
@@ -34,7 +34,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** Returns the CSS class for the curve of the peer with the given index. */
+    /** Returns the CSS class for the curve of the framework with the given index. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }

@@ -20,8 +20,8 @@ import tern.sample.api.User;
 
 /**
  * Converts the values of the sample services to protobuf messages and back, as in an application with its own value
- * classes. The conversion is measured as part of the call, because peers that do not use protobuf accept the values
- * directly.
+ * classes. The conversion is measured as part of the call, because frameworks that do not use protobuf accept the
+ * values directly.
  */
 final class Messages {
 

@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** The open resources of a peer. They are closed in reverse order. Not thread-safe. */
+/** The open resources of a compared framework. The resources are closed in reverse order. Not thread-safe. */
 final class Opened implements AutoCloseable {
 
     private final Deque<AutoCloseable> all = new ArrayDeque<>();

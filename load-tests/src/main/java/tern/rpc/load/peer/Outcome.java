@@ -6,7 +6,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * One peer's result in one scenario: the median of each value over the rounds, and the latencies of all rounds
+ * One framework's result in one scenario: the median of each value over the rounds, and the latencies of all rounds
  * together.
  *
  * @param measured the results of the completed rounds
@@ -108,8 +108,8 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns the ratio of this peer's CPU time per call to the other peer's. A value below 1 means that this peer is
-     * better.
+     * Returns this framework's CPU time per call, divided by that of the other framework. A value below 1 means that
+     * this framework is better.
      */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();

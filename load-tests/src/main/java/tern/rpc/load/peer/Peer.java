@@ -12,13 +12,13 @@ import tern.sample.api.UserService;
 interface Peer extends AutoCloseable {
 
     /**
-     * The maximum number of connections of a peer that needs one connection per caller. It exceeds the number of
-     * callers.
+     * The maximum number of connections of a framework that needs one connection per caller. The maximum exceeds the
+     * number of callers.
      */
     int CONNECTIONS = 1_024;
 
     /**
-     * Serves the services on the given port until the peer is closed. Listens only on the loopback address if the
+     * Serves the services on the given port until this object is closed. Listens only on the loopback address if the
      * framework supports that.
      */
     void serve(int port, Services services);

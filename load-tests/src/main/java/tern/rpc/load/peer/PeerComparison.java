@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Compares Tern with other frameworks. Each round starts new processes for each peer with the same flags, warms them up
- * with few callers, and then runs every scenario. In every second round, the peers run in reverse order. The main
- * result is the CPU time that client and server together use per call. Prints a table and writes an HTML page. If a
- * peer fails, its row contains the reason.
+ * Compares Tern with other frameworks. Each round starts new processes for each framework with the same flags, warms
+ * them up with few callers, and then runs every scenario. In every second round, the frameworks run in reverse order.
+ * The main result is the CPU time that client and server together use per call. Prints a table and writes an HTML page.
+ * If a framework fails, its row contains the reason.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison --help</pre>
  */

@@ -55,7 +55,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Reads the values before a measurement. They do not include the cost of reading. */
+    /** Reads the used resources before a measurement. The result does not include the cost of reading. */
     ProcessCost before() {
         long switches = switches();
         long writes = writes();
@@ -63,7 +63,7 @@ final class ProcessMeter {
         return new ProcessCost(PROCESS.getProcessCpuTime(), bytes, writes, switches);
     }
 
-    /** Reads the values after a measurement. They do not include the cost of reading. */
+    /** Reads the used resources after a measurement. The result does not include the cost of reading. */
     ProcessCost after() {
         long cpu = PROCESS.getProcessCpuTime();
         long bytes = allocatedBytes();
@@ -91,7 +91,7 @@ final class ProcessMeter {
         try {
             return number(Files.readString(directory.resolve("io")), "syscw:");
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The operating system is not Linux.
+            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
         }
     }
 
@@ -104,7 +104,7 @@ final class ProcessMeter {
             }
             return sum;
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // The operating system is not Linux.
+            return ProcessCost.UNKNOWN; // The files in /proc exist only on Linux.
         }
     }
 

@@ -17,7 +17,7 @@ public interface ProtobufStreams {
     /** Sends every received item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
-    /** An implementation whose methods throw an exception, for peers that do not support streams. */
+    /** An implementation whose methods throw an exception, for frameworks that do not support streams. */
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override
         public void feed(FeedRequest request, StreamObserver<Item> items) {

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 /** Formats results as text and as table cells. The terminal output and the page use the same format. */
 final class ResultTable {
 
-    /** The titles of the columns that follow the scenario and peer columns. */
+    /** The titles of the columns that follow the columns of the scenario and the framework. */
     static final List<String> COLUMNS = List.of(
             "client us",
             "server us",
@@ -51,7 +51,7 @@ final class ResultTable {
     /**
      * Returns the cells of a row.
      *
-     * @param first the result of the first peer, to which the row's ratio refers
+     * @param first the result of the first framework, to which the row's ratio refers
      */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The results so far, by peer and scenario. Not thread-safe. */
+/** The results so far, by framework and scenario. Not thread-safe. */
 final class Results {
 
     private record Key(String peer, String scene) {}
@@ -38,7 +38,7 @@ final class Results {
         }
     }
 
-    /** Records that a peer failed in a round before the given scenarios were measured. */
+    /** Records that a framework failed in a round before the given scenarios were measured. */
     void failed(String peer, List<Scene> missing, String reason) {
         missing.forEach(scene -> failures.putIfAbsent(new Key(peer, scene.name()), reason));
     }

@@ -109,7 +109,7 @@ interface SceneCall {
 
     /**
      * Makes calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls
-     * and not on the time, so that all peers get the same mix.
+     * and not on the time, so that all frameworks get the same mix.
      */
     final class ChangingTexts implements SceneCall {
 

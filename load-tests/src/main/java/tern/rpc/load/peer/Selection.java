@@ -9,9 +9,9 @@ import java.util.stream.Collectors;
 /**
  * The command-line arguments.
  *
- * @param peers the peers in the order of the first round; ratios refer to the first peer
+ * @param peers the compared frameworks in the order of the first round; ratios refer to the first framework
  * @param scenes the scenarios, each with its number of callers
- * @param rounds the number of rounds; each peer runs once per round
+ * @param rounds the number of rounds; each framework runs once per round
  * @param millis the duration of each scenario in each round, in milliseconds
  * @param report the file to which the HTML page is written
  */

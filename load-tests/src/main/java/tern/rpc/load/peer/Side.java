@@ -14,12 +14,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process that runs the server or the client of a peer. A separate thread reads the output of the process, because
- * a peer that logs a lot would otherwise block on a full pipe. Not thread-safe.
+ * The process that runs the server or the client of a compared framework. A separate thread reads the output of the
+ * process, because a framework that logs a lot would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
-    /** The JVM flags, which are the same for all peers. */
+    /** The JVM flags, which are the same for all frameworks. */
     static final List<String> FLAGS = List.of("-Xms512m", "-Xmx512m");
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -72,7 +72,7 @@ final class Side implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // The process has ended.
+            // The output can no longer be read, because the process has ended.
         } finally {
             answers.add(Optional.empty());
         }

@@ -10,9 +10,9 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * New processes of one peer. They are warmed up with few callers in every scenario, and then measured. Before the
- * measurement, the first scenario runs once more and its result is discarded, because the JIT compiler may still be
- * running on machines with few processors.
+ * New processes of one compared framework. The processes are warmed up with few callers in every scenario, and then
+ * measured. Before the measurement, the first scenario runs once more and its result is discarded, because the JIT
+ * compiler may still be running on machines with few processors.
  */
 final class Trial implements AutoCloseable {
 
@@ -24,7 +24,7 @@ final class Trial implements AutoCloseable {
     /**
      * Starts the processes.
      *
-     * @throws Side.Failure if the peer does not start; the message contains the reason
+     * @throws Side.Failure if a process does not start; the message contains the reason
      */
     Trial(String peer, int pairs) throws IOException {
         try {

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 daemon threads that run the methods of peers without a thread pool. */
+/** The 200 daemon threads that run the methods of frameworks without a thread pool. */
 final class Workers {
 
     static final int THREADS = 200;

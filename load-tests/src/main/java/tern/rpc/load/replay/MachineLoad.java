@@ -35,7 +35,7 @@ final class MachineLoad {
             List<String> lines = Files.readAllLines(file);
             return lines.isEmpty() ? new Sums(0, 0) : sums(lines.get(0));
         } catch (IOException e) {
-            return new Sums(0, 0); // The operating system is not Linux.
+            return new Sums(0, 0); // The file exists only on Linux.
         }
     }
 

@@ -126,7 +126,7 @@ final class Stores implements AutoCloseable {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException e) {
-            return false; // The server is not ready yet.
+            return false; // The server does not accept connections yet.
         }
     }
 

@@ -14,8 +14,8 @@ import java.util.Properties;
 public final class SampleProgram implements AutoCloseable {
 
     /**
-     * The JVM flags, which {@code ./demo} also uses: only the C1 compiler, a single-threaded collector, and a fixed
-     * heap size.
+     * The JVM flags, which {@code ./demo} also uses: only the C1 compiler, a single-threaded garbage collector, and a
+     * heap of 256 to 512 MB.
      */
     private static final List<String> JVM_FLAGS =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");

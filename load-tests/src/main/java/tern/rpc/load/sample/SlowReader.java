@@ -43,7 +43,7 @@ final class SlowReader implements Runnable {
                 piece = in.readNBytes(pieceBytes);
             }
         } catch (IOException e) {
-            return; // The process has ended.
+            return; // The output can no longer be read, because the process has ended.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -83,7 +83,7 @@ public final class OwnPieces {
         return emptied.toByteArray();
     }
 
-    /** Returns whether both parsers produce the same bytes. */
+    /** Returns whether {@link #value} and {@link #valueByParser} encode the JSON as the same bytes. */
     public boolean agree(byte[] json) {
         return Arrays.equals(value(json), valueByParser(json));
     }

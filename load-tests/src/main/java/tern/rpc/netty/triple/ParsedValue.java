@@ -123,7 +123,7 @@ final class ParsedValue {
         try {
             told = new BigDecimal(text);
         } catch (NumberFormatException e) {
-            return false; // The exponent is out of range.
+            return false; // The exponent is out of range, so the double is not exact.
         }
         MathContext digits = new MathContext(told.precision(), RoundingMode.HALF_EVEN);
         return new BigDecimal(number).round(digits).compareTo(told) == 0;

@@ -38,7 +38,7 @@ class PeersTest {
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
     /**
-     * The tested peers: all except {@code floor} and the peers with the JDK's TLS engine. JVM flags select the TLS
+     * The tested frameworks: all except {@code floor} and those with the JDK's TLS engine. JVM flags select the TLS
      * engine, so one process can test only one engine.
      */
     static final List<String> OTHERS = Peer.NAMES.stream()

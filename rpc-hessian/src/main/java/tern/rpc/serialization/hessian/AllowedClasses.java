@@ -49,7 +49,7 @@ final class AllowedClasses {
         AllowedClasses classes = new AllowedClasses(service);
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // This method's payload is never encoded as Hessian.
+                continue; // The messages of a method whose payload is not JAVA are never encoded as Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {

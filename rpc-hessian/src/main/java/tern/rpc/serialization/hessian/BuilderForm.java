@@ -17,7 +17,8 @@ final class BuilderForm implements WireForm {
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    // This field has existed since JDK 21. It is only an optimization hint for the JDK, so false is always correct.
+    // The field maybeLatin1 has existed since JDK 21. It is an optimization hint for the JDK, so false is always
+    // correct.
     private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
     private static final char LAST_LATIN1 = 0xFF;
@@ -67,7 +68,8 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        for (int i = 0; i < text.length(); i++) { // this loop keeps unpaired surrogates, unlike a Charset
+        // a Charset would replace unpaired surrogates, so the characters are copied one by one
+        for (int i = 0; i < text.length(); i++) {
             bytes[2 * i] = (byte) text.charAt(i);
             bytes[2 * i + 1] = (byte) (text.charAt(i) >> 8);
         }

@@ -65,7 +65,10 @@ final class FormShape extends Shape {
         }
     }
 
-    /** Collects the names of the parts, in the order in which the {@link Assembly} receives the parts. */
+    /**
+     * Collects the names and types of the parts that hessian-lite writes for the class. The {@link Assembly} receives
+     * the parts in the same order.
+     */
     static final class Builder {
 
         private final Class<?> type;

@@ -64,7 +64,7 @@ class HashBudget {
     // Null until the message has a non-scalar key.
     private int @Nullable [] places;
     private boolean isCounted;
-    private int counted; // The sum of all counters.
+    private int counted; // The sum of the counters in the field "places".
 
     HashBudget(HessianLimits limits) {
         this.limits = limits;

@@ -124,7 +124,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements until it reaches one that is not a one-byte int.
+     * Writes list elements up to the first element that is not a one-byte int.
      *
      * @return the number of elements written, which may be 0
      */
@@ -314,8 +314,8 @@ final class HessianOutput extends AbstractHessianOutput {
     /**
      * Begins an object of the class with the given name.
      *
-     * @return the definition's number, or -1 if this call has begun a new definition, which the caller must complete
-     *     before calling this method again
+     * @return the definition's number, or -1 if the method has begun a new definition, which the caller must complete
+     *     before it calls the method again
      */
     @Override
     public int writeObjectBegin(String type) {

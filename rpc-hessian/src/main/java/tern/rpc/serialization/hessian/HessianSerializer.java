@@ -36,7 +36,10 @@ public final class HessianSerializer implements Serializer {
     private final KnownDefinitions known = new KnownDefinitions();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
-    /** The {@link Slot} of each parameter and result type of the prepared services. */
+    /**
+     * The {@link Slot} of each parameter type and result type. Contains the types of all services that have been
+     * prepared.
+     */
     private final Map<ValueType, Slot> slots = new ConcurrentHashMap<>();
 
     private HessianSerializer(Builder builder) {

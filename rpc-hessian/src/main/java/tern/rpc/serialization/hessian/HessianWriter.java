@@ -16,8 +16,8 @@ import tern.rpc.serialization.SerializationException;
 final class HessianWriter implements ObjectWriter {
 
     /**
-     * After a larger message, the writer keeps neither the array nor the written objects. If writers kept large arrays
-     * and written objects, each idle writer could occupy several MiB.
+     * After a message above this size, the writer keeps neither the array nor the written objects. Otherwise, each idle
+     * writer could occupy several MiB.
      */
     private static final int MAX_KEPT_BYTES = 1 << 20;
 

@@ -347,7 +347,7 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    // The class is always an enum, and the set itself checks that its elements belong to this enum.
+    // The parameter "type" is always an enum class, and the EnumSet checks that its elements belong to this enum.
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);

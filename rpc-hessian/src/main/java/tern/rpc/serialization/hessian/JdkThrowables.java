@@ -72,7 +72,8 @@ final class JdkThrowables {
         }
     }
 
-    @SuppressWarnings("unchecked") // The getter is called only on instances of its own exception class.
+    // The cast is safe, because the getter is called only on instances of the exception class T.
+    @SuppressWarnings("unchecked")
     private static <T> Part part(String name, Class<?> type, Function<T, @Nullable Object> getter) {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }

@@ -56,7 +56,7 @@ final class JdkTypes {
             "java.util.concurrent.Flow$Subscriber",
             "java.util.concurrent.Future");
 
-    /** The types to send instead of types that cannot be sent. The keys are the types that cannot be sent. */
+    /** The keys are types that cannot be sent. The values are types to send instead. */
     private static final Map<String, String> REPLACEMENTS = Map.of(
             "java.io.File", "java.lang.String or byte[]",
             "java.net.InetAddress", "java.lang.String",

@@ -58,6 +58,7 @@ final class KnownDefinitions {
         return (hash & (SETS - 1)) * WAYS;
     }
 
-    @SuppressWarnings("ArrayRecordComponent") // Instances of the record are never compared.
+    // Instances of this record are never compared, so it may have an array as a component.
+    @SuppressWarnings("ArrayRecordComponent")
     private record Entry(byte[] bytes, WireClass definition) {}
 }

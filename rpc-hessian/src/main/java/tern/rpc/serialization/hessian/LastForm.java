@@ -4,9 +4,9 @@ import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches how to write (the {@link WireForm}) the class of the last value at one place, such as a field. Most places
- * contain values of only one class and need no further lookup. If values of several classes are written at a place,
- * caching stops for that place. Thread-safe, although concurrent threads may repeat a lookup.
+ * Caches the {@link WireForm} for the class of the last value at one place, such as a field. Most places contain values
+ * of only one class and need no further lookup. If values of several classes are written at a place, caching stops for
+ * that place. Thread-safe, although concurrent threads may repeat a lookup.
  */
 final class LastForm {
 

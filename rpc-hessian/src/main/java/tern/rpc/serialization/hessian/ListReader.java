@@ -165,7 +165,8 @@ final class ListReader {
     private void fillNumbers(Collection<Object> list, int length, Slot element) {
         for (int i = 0; isMore(i, length); i++) {
             list.add(values.readInteger(element));
-            // If the list's length is unknown, the argument of shortestInts is negative and its result is 0.
+            // If the list's length is unknown, the argument of shortestInts() is negative, and shortestInts() returns
+            // 0.
             int run = in.shortestInts(length - i - 1);
             values.count(run);
             for (int end = i + run; i < end; i++) {

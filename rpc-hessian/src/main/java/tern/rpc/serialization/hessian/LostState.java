@@ -84,7 +84,7 @@ final class LostState {
         }
         List<String> fields = BeanShape.serializedFields(type, Object.class).stream()
                 .filter(field -> ClassOrigin.isOfApplication(field.getDeclaringClass()))
-                // The compiler adds fields to anonymous classes.
+                // Fields that the compiler adds to anonymous classes are ignored.
                 .filter(field -> !field.isSynthetic())
                 .map(Field::getName)
                 .toList();

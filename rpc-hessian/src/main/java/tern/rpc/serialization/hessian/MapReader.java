@@ -34,7 +34,7 @@ final class MapReader {
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
         values.makeRoom(made.shellBytes());
-        @SuppressWarnings("unchecked") // Each key and value is checked when it is read.
+        @SuppressWarnings("unchecked") // The cast is safe, because each key and value is checked when it is read.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);

@@ -22,7 +22,7 @@ final class NamedClasses {
      */
     static final int MAX_UNKNOWN = 1024;
 
-    /** The maximum number of searches for further names per second. */
+    /** The maximum number of searches per second after {@link #MAX_UNKNOWN} has been reached. */
     static final int SEARCHES_PER_SECOND = 16;
 
     private final @Nullable ClassLoader loader;

@@ -14,7 +14,10 @@ import tern.rpc.serialization.SerializationException;
  */
 final class OpenContainers {
 
-    /** The maximum weight. It is so small that sums and products of a few weights cannot overflow. */
+    /**
+     * The maximum weight (hashing cost) of a container. The maximum is so small that sums and products of a few weights
+     * cannot overflow.
+     */
     static final long HEAVIEST = 1L << 40;
 
     /**
@@ -33,7 +36,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // The arrays below are indexed by the nesting depth.
+    // Arrays that are indexed by the nesting depth of a container.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -59,8 +62,8 @@ final class OpenContainers {
     /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
-    // These arrays are indexed by the reference numbers of complete containers. They are null until a complete
-    // container refers to an open container.
+    // Arrays that are indexed by the reference numbers of complete containers. They are null until a complete container
+    // refers to an open container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 

@@ -19,7 +19,9 @@ final class References {
      */
     private static final Object SKIPPED = new Object();
 
-    /** The weight of a value whose parts are still being read. */
+    /**
+     * The element of {@code weights} for a value whose parts are still being read, so that its hashing cost is unknown.
+     */
     static final long OPEN = -1;
 
     private static final int INITIAL = 32;

@@ -106,7 +106,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes one-byte ints up to the point at which hessian-lite would flush its buffer.
+     * Writes list elements up to the first element that is not a one-byte int. Stops earlier at the point at which
+     * hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */
@@ -115,7 +116,7 @@ final class ScalarOutput {
         if (most <= 0) {
             return 0;
         }
-        int at = out.claim(most); // Each element needs at least one byte.
+        int at = out.claim(most); // Each int that this method writes takes one byte.
         byte[] array = out.array();
         int run = 0;
         while (run < most

@@ -142,9 +142,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether a collection or map of the given class may be created at the position. Libraries have many other
-     * collections and maps, such as Hibernate's lists. The collections and maps of libraries are read as JDK types, and
-     * their classes are not loaded.
+     * Returns whether a collection or map of the given class may be created at the position. Other collections and
+     * maps, such as Hibernate's lists, are read as JDK types, and their classes are not loaded.
      */
     private boolean isCreatedHere(String name, Slot slot) {
         return listed(name) != null || isTrusted(name, slot);
@@ -165,9 +164,9 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. Callers have the exception class if it belongs to
-     * a package of the service, if the configuration allows it, or if a method declares the class or a superclass of
-     * it. Declared superclasses from the JDK do not count.
+     * Returns whether callers of the service have an exception class. They have the class if it belongs to a package of
+     * the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
+     * superclasses from the JDK do not count.
      */
     boolean knowsException(Class<?> type) {
         String name = type.getName();

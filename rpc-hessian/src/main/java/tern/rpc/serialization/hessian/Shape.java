@@ -14,7 +14,7 @@ abstract class Shape {
     private static final int HEADER_BYTES = 16;
 
     /**
-     * The assumed memory of one value of a message, in bytes. A short string or a map entry needs about this much.
+     * The assumed memory of one value of a message, in bytes. A short string or a map entry needs about this amount.
      */
     private static final int ROOM_PER_VALUE = 64;
 

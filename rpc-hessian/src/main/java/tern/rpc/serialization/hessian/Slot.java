@@ -31,7 +31,8 @@ final class Slot {
     // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // These objects are created when they are first used. Concurrent threads may create equal objects.
+    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads may
+    // create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;

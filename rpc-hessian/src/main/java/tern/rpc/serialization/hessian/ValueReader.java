@@ -29,7 +29,10 @@ final class ValueReader {
     private int depth;
     private int values;
 
-    /** The number of values read so far in the current container. A reference adds the weight of its value. */
+    /**
+     * The hashing cost of the current container so far: the number of values read in it. A reference adds the hashing
+     * cost of the value to which it points.
+     */
     private long weight;
 
     /** The number of bytes of skipped values that may still be read a second time. */
@@ -296,9 +299,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped but is the target of a later reference. A skipped value is the target of a
-     * reference, for example, if two fields contain the same object and the first field does not exist in this process.
-     * The tables of the message do not change while the value is being read.
+     * Reads a value that was skipped but is the target of a later reference. This happens, for example, if two fields
+     * contain the same object and the first field does not exist in this process. The tables of the message do not
+     * change while the value is being read.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {

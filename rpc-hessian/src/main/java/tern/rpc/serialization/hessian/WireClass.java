@@ -80,6 +80,7 @@ final class WireClass {
 
     private record Use(ReadableTypes service, Slot position, Shape shape) {}
 
-    @SuppressWarnings("ArrayRecordComponent") // Instances of the record are never compared.
+    // Instances of this record are never compared, so it may have an array as a component.
+    @SuppressWarnings("ArrayRecordComponent")
     private record Binding(Shape shape, int[] places) {}
 }

@@ -155,7 +155,7 @@ final class WireForms implements WireForm.Lookup {
             return BeanForm.ofComponents(type);
         }
         if (!Serializable.class.isAssignableFrom(type)) {
-            // The result of Map.entry and the entries of a HashMap, for example, are not serializable. They are
+            // The result of Map.entry and the entries of a HashMap, for example, are not serializable. Such entries are
             // written as a SimpleImmutableEntry.
             boolean isEntryOfJdk = Map.Entry.class.isAssignableFrom(type) && !ClassOrigin.isOfApplication(type);
             return isEntryOfJdk ? JdkPartsForm.of(SimpleImmutableEntry.class) : null;

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hessian messages that are cheap to send and expensive to read. They contain classes that every service accepts and
- * classes declared by {@link Target}. Each message consists of one value.
+ * Hessian messages that are cheap to send and expensive to read. The messages contain classes that every service
+ * accepts and classes declared by {@link Target}. Each message consists of one value.
  */
 public final class Bombs {
 
@@ -407,7 +407,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns nested sets. They are a well-known bomb for Java serialization, and their Hessian message is small too.
+     * Returns nested sets. Nested sets are a well-known bomb for Java serialization, and their Hessian message is small
+     * too.
      */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();

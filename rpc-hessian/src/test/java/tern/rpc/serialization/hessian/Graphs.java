@@ -171,7 +171,10 @@ final class Graphs {
     private final List<Object> made = new ArrayList<>();
     private final boolean narrow;
 
-    /** @param narrow whether to use floats and calendars, which hessian-lite reads or writes wrongly */
+    /**
+     * @param narrow whether graphs may contain floats and calendars; false to compare Tern with hessian-lite, which
+     *     reads floats and writes calendars wrongly
+     */
     Graphs(long seed, boolean narrow) {
         this.random = new Random(seed);
         this.narrow = narrow;

@@ -110,7 +110,7 @@ public class HessianFuzzTest {
                 default -> reader.readObject(TYPES.get(turn / 8));
             }
         } catch (SerializationException refused) {
-            // The reader may reject the input, but only with this documented exception.
+            // The reader may reject the input, but only with a SerializationException.
         }
     }
 }

@@ -30,7 +30,7 @@ class QuietJvmTest {
                 QuietTypes.class.getName());
         java.environment()
                 .keySet()
-                // If one of these environment variables is set, the JVM prints its value to standard error.
+                // The JVM prints the values of these two variables to standard error, so the variables are removed.
                 .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         Process process = java.redirectOutput(out.toFile())
                 .redirectError(Redirect.to(errors.toFile()))

@@ -77,7 +77,7 @@ class SkippingTest {
         RecordingLoader.asked(service).clear();
         String loud = Loud.class.getName();
         byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object of the class Loud
-                + "4d \"" + loud + "\" \"a\" 91 5a" // a map with Loud as its type
+                + "4d \"" + loud + "\" \"a\" 91 5a" // a map with the class Loud as its type
                 + "71 \"[" + loud + "\" 60 92" // a list of one object, with Loud as its element type
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);

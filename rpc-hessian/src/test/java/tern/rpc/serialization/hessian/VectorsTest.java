@@ -46,7 +46,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Compares Tern's reader and writer with recordings from hessian-lite 4.0.4. Column 2 of the file contains the bytes
- * written by hessian-lite, and column 3 the value that it read back.
+ * written by hessian-lite, and column 3 the value that hessian-lite read back.
  */
 class VectorsTest {
 

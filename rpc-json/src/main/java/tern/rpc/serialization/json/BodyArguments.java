@@ -284,7 +284,7 @@ final class BodyArguments {
         return first;
     }
 
-    /** Describes a body without a value. */
+    /** Returns the end of the error message for a body that contains no JSON. */
     private static String noJson(@Nullable String example) {
         return example == null ? ", found no JSON" : ", found no JSON; an example is " + example;
     }

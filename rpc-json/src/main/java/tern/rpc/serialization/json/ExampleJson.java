@@ -56,7 +56,7 @@ final class ExampleJson {
                 JsonGenerator generator = mapper.createGenerator(bytes)) {
             new ExampleJson((DeserializationContext) parser.objectReadContext(), generator).write(type, 0);
         } catch (RuntimeException e) {
-            return null; // A warning at startup names the type.
+            return null; // Jackson cannot read the type. A warning at startup names it.
         }
         return bytes.toString(StandardCharsets.UTF_8);
     }

@@ -27,8 +27,8 @@ final class JacksonMethod implements JsonMethod {
     private static final String MISSING_FORM = "needs com.google.protobuf:protobuf-java-util";
 
     /**
-     * The warning about methods with protobuf messages. It names no method, so a gRPC service logs it once and not once
-     * for each method.
+     * The warning that protobuf messages need an additional library. Its text names no method, so it is logged once for
+     * a gRPC service, and not once for each method.
      */
     private static final String NO_MESSAGES = "Methods on protobuf messages cannot be called with JSON, which needs"
             + " com.google.protobuf:protobuf-java-util on the class path";

@@ -9,10 +9,11 @@ import tern.rpc.serialization.LargeMessages;
  */
 final class ObjectEstimate {
 
-    private static final int OBJECT_BYTES = 64; // an empty LinkedHashMap and its slot in a list
+    private static final int OBJECT_BYTES = 64; // the size of an empty LinkedHashMap and its slot in a list
     private static final int ARRAY_BYTES = 40;
-    private static final int VALUE_BYTES = 24; // a boxed number and its slot in a list
-    private static final int MEMBER_BYTES = 48; // an entry of a LinkedHashMap and its slot in the hash table
+    private static final int VALUE_BYTES = 24; // the size of a boxed number and its slot in a list
+    // the size of an entry of a LinkedHashMap and its slot in the hash table
+    private static final int MEMBER_BYTES = 48;
 
     private ObjectEstimate() {}
 

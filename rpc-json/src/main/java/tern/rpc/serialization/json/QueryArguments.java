@@ -63,7 +63,7 @@ final class QueryArguments {
 
     /**
      * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
-     * allowed, because the argument is decoded from them.
+     * allowed, because the argument is decoded from all parameters that are left.
      */
     private void checkNames(Map<String, List<String>> query) {
         boolean absent = false;
@@ -111,7 +111,10 @@ final class QueryArguments {
         Object value();
     }
 
-    /** Decodes values. If a time has a space in place of the plus sign of its offset, the failure says why. */
+    /**
+     * Decodes values. If a time has a space in place of the plus sign of its offset, the error message explains the
+     * mistake.
+     */
     private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {
         try {
             return decoding.value();

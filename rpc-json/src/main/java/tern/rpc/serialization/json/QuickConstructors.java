@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson's own call will fail as well, but its exception contains the position.
+                // Jackson calls the constructor again, because its exception then contains the position in the text.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

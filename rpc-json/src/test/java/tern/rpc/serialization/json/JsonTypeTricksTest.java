@@ -182,7 +182,7 @@ class JsonTypeTricksTest {
         }
     }
 
-    /** Proves that these tests would detect a mapper that loads classes by name. */
+    /** Proves that the tests of this class would detect a mapper that loads classes by name. */
     @Test
     void mapperThatFollowsClassNamesIsReported() {
         JsonMapper follows = JsonMapper.builder()

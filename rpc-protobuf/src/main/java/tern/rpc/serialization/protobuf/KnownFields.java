@@ -33,7 +33,7 @@ final class KnownFields {
     static final byte FIXED64 = 3;
     static final byte LENGTH_DELIMITED = 4;
 
-    // the approximate memory of an instance and of its slot in a list, in bytes
+    // the approximate memory of a KnownFields object and of its slot in a list, in bytes
     private static final int MESSAGE_BYTES = 40;
     private static final int FIELD_BYTES = 6;
 

@@ -7,10 +7,12 @@ package tern.rpc.serialization.protobuf;
  */
 final class TreeEstimate {
 
-    private static final int OBJECT_BYTES = 250; // an empty object of the tree, and the message that it becomes
-    private static final int ARRAY_BYTES = 100; // an empty array with room for ten elements
-    private static final int VALUE_BYTES = 100; // a number, stored as text in the tree, and its slot in an array
-    private static final int MEMBER_BYTES = 100; // the name of a member, and its map entry
+    // the size of an empty object in the tree, and of the message created from it
+    private static final int OBJECT_BYTES = 250;
+    private static final int ARRAY_BYTES = 100; // the size of an empty array with room for ten elements
+    // the size of a number, which the tree stores as text, and of its slot in an array
+    private static final int VALUE_BYTES = 100;
+    private static final int MEMBER_BYTES = 100; // the size of a member's name and of its map entry
 
     private TreeEstimate() {}
 

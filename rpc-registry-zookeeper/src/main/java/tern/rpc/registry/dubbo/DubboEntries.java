@@ -11,8 +11,8 @@ import tern.rpc.registry.Registration.Service;
 public final class DubboEntries {
 
     /**
-     * The parameter that marks an entry for the second protocol. Consumers use an entry with this parameter only if
-     * they request that protocol.
+     * The parameter that marks an entry for a protocol other than the first. Consumers use an entry with this parameter
+     * only if they request that protocol.
      */
     private static final String IS_EXTRA = "isExtra";
 

@@ -18,10 +18,10 @@ record EntryText(String host, String startedAt, String common) {
     private static final String HOST = "\"address\":\"";
     private static final String STARTED_AT = "\"" + ProcessEntry.TIMESTAMP + "\":\"";
 
-    /** The time of the registration, which is a number. */
+    /** The JSON text before the time of the registration, which is a number. */
     private static final String REGISTERED_AT = "\"registrationTimeUTC\":";
 
-    /** The ids of the entry and of its payload. */
+    /** The JSON text before the id of the entry and before the id of its payload. */
     private static final String ID = "\"id\":\"";
 
     private static final int MAX_IDS = 2;
@@ -49,7 +49,7 @@ record EntryText(String host, String startedAt, String common) {
         return text.chars().allMatch(c -> c >= '0' && c <= '9');
     }
 
-    /** Cuts values out of a text. */
+    /** Removes the values of JSON members from a text. */
     private static final class Splitter {
 
         private final StringBuilder rest;
@@ -59,9 +59,10 @@ record EntryText(String host, String startedAt, String common) {
         }
 
         /**
-         * Cuts the values after each occurrence of a name.
+         * Removes the value after each occurrence of a name from the text.
          *
-         * @return the last value; empty if there is none. Null if a value is not plain, or if there are too many
+         * @return the last value; empty if there is none. Null if a value would have to be decoded, or if there are
+         *     more than {@code most} values
          */
         @Nullable
         String cut(String name, char end, int most) {
@@ -80,7 +81,10 @@ record EntryText(String host, String startedAt, String common) {
             return value;
         }
 
-        /** Returns the position of the first character that is not plain. A plain character needs no decoding. */
+        /**
+         * Returns the position of the first character at which the text is no longer a plain value, that is, a value
+         * that needs no decoding.
+         */
         private int endOfPlain(int from) {
             int to = from;
             while (to < rest.length() && isPlain(rest.charAt(to))) {

@@ -32,7 +32,7 @@ public final class KnownProcesses {
             ReadAttributes.WEIGHT,
             ReadAttributes.ZONE);
 
-    /** What the processes with equal texts, apart from address and times, have in common. */
+    /** The parsed data that processes share if their texts differ only in address, ids and times. */
     private record Common(int port, Shared shared) {}
 
     private final String application;
@@ -91,7 +91,8 @@ public final class KnownProcesses {
                 .limit(MAX_PORTS)
                 .toList();
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // The shared objects that are in use stay in memory, because Known objects refer to them.
+            // Only the cache is cleared: Shared objects in use stay in memory, because Known objects refer to them.
+            shared.clear();
         }
         Shared made = new Shared(application, entry.revision(), Map.copyOf(attributes), ports);
         Shared known = shared.putIfAbsent(made, made);

@@ -32,7 +32,7 @@ public final class KnownProviders {
             ReadAttributes.ZONE);
 
     private final NameHash hash = new NameHash();
-    private long[] hashes = {}; // sorted
+    private long[] hashes = {}; // the hashes of the names in the current list, in ascending order
 
     // Each provider has the same index as the hash of its name. The element is null if the provider's entry was left
     // out.
@@ -54,7 +54,7 @@ public final class KnownProviders {
             return false;
         }
         @Nullable Provider[] nextProviders = new @Nullable Provider[next.length];
-        long[] added = new long[next.length]; // sorted
+        long[] added = new long[next.length]; // the hashes of the new names, in ascending order
         int additions = 0;
         int before = 0;
         for (int i = 0; i < next.length; i++) {

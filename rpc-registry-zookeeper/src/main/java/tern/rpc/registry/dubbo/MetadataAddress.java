@@ -62,7 +62,7 @@ public record MetadataAddress(String host, int port, String protocol, String ver
                 : new MetadataAddress(host, port, "tri", SECOND_VERSION);
     }
 
-    /** Returns the attribute's value for this address. */
+    /** Returns this address as the value of the attribute {@value ProcessEntry#SERVICE_PARAMETERS}. */
     String parameters() {
         Map<String, Object> parameters = new LinkedHashMap<>();
         parameters.put("prefer.serialization", "hessian2");

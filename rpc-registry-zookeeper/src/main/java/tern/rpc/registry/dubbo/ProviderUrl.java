@@ -53,7 +53,8 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // e is not the cause, because its message quotes the name, which may contain a password.
+            // The caught exception is not set as the cause, because its message quotes the name, which may contain a
+            // password.
             throw new IllegalArgumentException("a name that is not URL-encoded");
         }
     }

@@ -48,7 +48,8 @@ public final class ReadAttributes {
                 false,
                 token(parameter.apply(TOKEN)));
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // The attribute objects that are in use stay in memory, because providers refer to them.
+            // Only the cache is cleared: attribute objects in use stay in memory, because providers refer to them.
+            shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);
         Attributes unstarted = same == null ? read : same;

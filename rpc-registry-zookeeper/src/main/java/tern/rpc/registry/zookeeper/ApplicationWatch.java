@@ -52,7 +52,7 @@ final class ApplicationWatch {
         unsupported.forEach(RuleWatch::start);
     }
 
-    /** Reads changes early instead of at the end of the current interval. */
+    /** Reads pending changes of the entries without waiting for the end of the current interval. */
     void hurry() {
         processes.hurry();
     }
@@ -99,7 +99,8 @@ final class ApplicationWatch {
     }
 
     private void tell() {
-        List.copyOf(listeners).forEach(session::guarded); // One service must not keep the others from a change.
+        // guarded() catches exceptions: a failing listener must not prevent the other listeners from being called.
+        List.copyOf(listeners).forEach(session::guarded);
     }
 
     void close() {

@@ -33,7 +33,7 @@ final class ChildNames {
     private final Runnable unreadable;
     private final CoalescedTask changes;
     private final Consumer<WatchedEvent> listener = event -> changed();
-    private @Nullable Watcher watcher; // null before the first connection
+    private @Nullable Watcher watcher; // the watcher of the node's children; null before the first connection
     private final Retry retry;
     private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean listing;
@@ -69,7 +69,7 @@ final class ChildNames {
         }
     }
 
-    /** Lists the children after a connection has been established. */
+    /** Lists the names of the node's children. Called each time a connection has been established. */
     void connected() {
         if (closed) {
             return;

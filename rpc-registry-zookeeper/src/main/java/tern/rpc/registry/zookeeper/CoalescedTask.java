@@ -47,7 +47,7 @@ final class CoalescedTask {
     }
 
     private void runWaiting() {
-        if (waiting) { // The flag is false if the task has already run because of hurry().
+        if (waiting) { // The field "waiting" is false if the task has already run because of hurry().
             run();
         }
     }

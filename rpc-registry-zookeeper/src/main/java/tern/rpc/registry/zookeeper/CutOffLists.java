@@ -34,8 +34,8 @@ final class CutOffLists {
     /**
      * Records the end of a request for a node's list.
      *
-     * @param failure why there is no list; null if there is one. ZooKeeper's refusal, such as for a node that does not
-     *     exist, is an answer too
+     * @param failure the exception of the request; null if the request returned the list. An error from ZooKeeper, such
+     *     as for a node that does not exist, counts as a complete answer
      */
     void ended(String path, CompletableFuture<?> request, @Nullable Throwable failure) {
         if (failure == null || (failure instanceof KeeperException && !OperationFailures.isConnectionLost(failure))) {

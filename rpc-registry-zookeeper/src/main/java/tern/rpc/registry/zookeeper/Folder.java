@@ -63,7 +63,8 @@ final class Folder<T> implements Session.Listener {
     private final String key; // identifies the watcher of the children
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
-    // One object for all children, because there may be very many. It is null before the start.
+    // The watcher of all children's data; null before the start. There may be very many children, so they share one
+    // watcher.
     private @Nullable Watcher watcher;
     private final ChildNames names;
     private final CoalescedTask dataChanges;
@@ -102,7 +103,7 @@ final class Folder<T> implements Session.Listener {
         session.add(this);
     }
 
-    /** Reads changes early instead of at the end of the current interval. */
+    /** Reads pending changes of the children without waiting for the end of the current interval. */
     void hurry() {
         names.hurry();
         dataChanges.hurry();
@@ -239,7 +240,9 @@ final class Folder<T> implements Session.Listener {
             }
             take(child, data.bytes());
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
-            child.unread = true; // The next list does not contain the child, or the child was created again.
+            // The child has been deleted. If it is created again, it is read as soon as a new list of children contains
+            // it.
+            child.unread = true;
         } else if (OperationFailures.isConnectionLost(failure)) {
             child.unread = true;
             incomplete = true; // The child is read again after the reconnection, before the entries are used.
@@ -258,7 +261,7 @@ final class Folder<T> implements Session.Listener {
         }
         if (isListed(child)) {
             failed.remove(child);
-            failed.add(child); // moves the child to the end, so that the failed children are read in turn
+            failed.add(child); // moves the child to the end, so that the other failed children are read first
             retry.failed(); // no watch reports changes of a child that could not be read
         }
     }
@@ -269,7 +272,7 @@ final class Folder<T> implements Session.Listener {
     private void readFailed() {
         if (!closed && !failed.isEmpty()) {
             failed.stream().limit(MAX_IN_FLIGHT).forEach(this::queue);
-            retry.failed(); // The other failed children are read after another pause.
+            retry.failed(); // The failed children that are not queued now are read after another pause.
             readMore();
         }
     }

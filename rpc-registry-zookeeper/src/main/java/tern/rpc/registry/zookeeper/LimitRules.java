@@ -24,7 +24,7 @@ final class LimitRules {
     private final Consumer<List<RuledLimit>> listener;
     private final List<Watched> watched = new ArrayList<>(); // The rules of services are last and take precedence.
     private List<RuledLimit> last = List.of();
-    private Endpoint own; // the published address
+    private Endpoint own; // the address that this process publishes
 
     LimitRules(Session session, Registration registration, Consumer<List<RuledLimit>> listener) {
         this.application = registration.application();
@@ -58,7 +58,7 @@ final class LimitRules {
 
     private void changed() {
         if (!watched.stream().allMatch(each -> each.watch().isHeard())) {
-            return; // Some rules have not been read yet.
+            return; // The limits are reported only after all rules have been read.
         }
         List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
         if (!limits.equals(last)) {

@@ -32,7 +32,7 @@ final class NodeData implements Session.Listener {
     private final Reader reader;
     private final CoalescedTask changes;
     private final Consumer<WatchedEvent> listener;
-    private @Nullable Watcher watcher; // null before the start
+    private @Nullable Watcher watcher; // the watcher of the node; null before the start
     private final Retry retry;
     private int connection; // the number of connections so far; answers from an earlier connection are ignored
     private boolean reading;

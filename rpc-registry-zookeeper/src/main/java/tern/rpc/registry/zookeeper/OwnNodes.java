@@ -60,7 +60,7 @@ record OwnNodes(List<Paths.Node> processes, List<Paths.Node> services, List<Path
         return new OwnNodes(List.copyOf(processes), List.copyOf(services), List.copyOf(metadata), List.copyOf(mapped));
     }
 
-    /** Returns the entries at both levels. */
+    /** Returns the application-level and the interface-level entries. */
     List<Paths.Node> ephemeral() {
         return Stream.concat(processes.stream(), services.stream()).toList();
     }

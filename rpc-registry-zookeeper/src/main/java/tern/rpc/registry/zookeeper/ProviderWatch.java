@@ -29,7 +29,7 @@ final class ProviderWatch implements Session.Listener {
         session.add(this);
     }
 
-    /** Reads changes early instead of at the end of the current interval. */
+    /** Reads pending changes of the entries without waiting for the end of the current interval. */
     void hurry() {
         names.hurry();
     }

@@ -44,7 +44,7 @@ final class Retry {
         }
     }
 
-    /** Makes the next pause short again. */
+    /** Resets the pause to its initial length, because the task has succeeded. */
     void succeeded() {
         failures = 0;
     }

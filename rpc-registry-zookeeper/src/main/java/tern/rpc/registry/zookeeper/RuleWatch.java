@@ -72,7 +72,8 @@ final class RuleWatch implements NodeData.Reader {
         } catch (NoClassDefFoundError e) {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
             return;
-        } catch (RuntimeException | StackOverflowError e) { // A malicious text must not block the lists of providers.
+        } catch (RuntimeException | StackOverflowError e) {
+            // An error in the parser, which a malicious text may cause, must not block the lists of providers.
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
@@ -102,7 +103,7 @@ final class RuleWatch implements NodeData.Reader {
     }
 
     /**
-     * Replaces the problem.
+     * Sets the reason why the current content of the rule is not applied.
      *
      * @return whether the problem must be logged, because it is new and no other watch of this session has reported it
      */

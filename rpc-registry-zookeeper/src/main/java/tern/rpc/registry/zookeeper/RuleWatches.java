@@ -60,7 +60,7 @@ final class RuleWatches {
         fixed.forEach(RuleWatch::start);
     }
 
-    /** Watches the rules of these applications. Ends the watches for the rules of all other applications. */
+    /** Watches the rules of the given applications. Ends the watches for the rules of all other applications. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {

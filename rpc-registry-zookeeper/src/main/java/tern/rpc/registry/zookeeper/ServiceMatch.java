@@ -23,9 +23,9 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
- * Finds the providers of one service among the entries at both levels. Each address is returned once. If an address has
- * entries at both levels, the application-level entry is used. An entry is read when it is new. An entry is read again
- * until a provider is found in it. Not thread-safe.
+ * Finds the providers of one service among interface-level and application-level entries. Each address is returned
+ * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new.
+ * An entry is read again until a provider is found in it. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -34,7 +34,7 @@ final class ServiceMatch {
     private final ServiceKey service;
     private final String protocol;
     private final ReadAttributes attributes = new ReadAttributes();
-    private List<Instance> result = List.of(); // sorted by address
+    private List<Instance> result = List.of(); // the providers found last, sorted by address
     private Map<Object, Matched<?>> before = Map.of();
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 
@@ -69,7 +69,7 @@ final class ServiceMatch {
      *
      * @param processes sorted by address
      * @param metadata returns the services of a process; null until they are known
-     * @param shared the providers that other services of the application have found in these processes
+     * @param shared the providers that have already been found in these processes for other services of the application
      */
     void addProcesses(
             String application,
@@ -122,8 +122,8 @@ final class ServiceMatch {
     }
 
     /**
-     * Adds the entries of one list. Reads only entries that were not in the previous list, and entries in which no
-     * provider was found.
+     * Finds the providers in the entries of one list, and adds them to the result. Reads only entries that are new in
+     * the list, and entries in which no provider has been found so far.
      *
      * @param key identifies the list
      */

@@ -132,8 +132,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Returns the counters that make each problem with a rule appear in the log only once, even if several watches read
-     * the same rule.
+     * Returns the counters of problems with rules. If several watches have the same problem with a rule, the counters
+     * ensure that the problem is logged only once.
      */
     SharedProblems ruleProblems() {
         return ruleProblems;
@@ -299,7 +299,10 @@ final class Session implements AutoCloseable {
         tell(listener -> listener.stale(current));
     }
 
-    /** Informs all listeners, even if one of them throws an exception. The others would otherwise keep old lists. */
+    /**
+     * Informs all listeners, even if one of them throws an exception. The other listeners would otherwise keep old
+     * lists.
+     */
     private void tell(Consumer<Listener> change) {
         List.copyOf(listeners).forEach(listener -> guarded(() -> change.accept(listener)));
     }

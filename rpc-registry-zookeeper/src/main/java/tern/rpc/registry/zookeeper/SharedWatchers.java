@@ -28,7 +28,7 @@ final class SharedWatchers {
 
         private final Set<Consumer<WatchedEvent>> listeners = new LinkedHashSet<>();
 
-        /** Called on the ZooKeeper client's thread. */
+        /** Called by the ZooKeeper client, on its own thread, when a watched node has changed. */
         @Override
         public void process(WatchedEvent event) {
             if (event.getType() != Event.EventType.None) {

@@ -44,7 +44,8 @@ final class TaskQueue {
     }
 
     private void run() {
-        // The flag is reset first. A task added later is then run by this call of run() or by the next one.
+        // The flag is reset before the tasks run. A task that is added afterwards is run by the current call of run()
+        // or causes a new call of run().
         handedOver.set(false);
         runSome();
         if (!tasks.isEmpty()) {

@@ -196,7 +196,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     public CompletableFuture<Repair> verify() {
         CompletableFuture<Repair> result = new CompletableFuture<>();
         session.execute(() -> {
-            // After a failure, write() is repeated anyway.
+            // The publication repeats a failed write itself, so it then needs no verification.
             if (writing || withdrawn || !seen.isDone() || failures > 0) {
                 result.complete(Repair.NONE);
                 return;
@@ -225,7 +225,10 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return result;
     }
 
-    /** Ends a verification without a failure, because the session itself logs the outage. */
+    /**
+     * Completes a verification without a failure while the registry is unreachable, because the session logs the
+     * outage.
+     */
     private void unreachable(CompletableFuture<Repair> verification) {
         problem = problem.isEmpty() ? session.settings().url() + " is not connected" : problem;
         verification.complete(Repair.NONE);

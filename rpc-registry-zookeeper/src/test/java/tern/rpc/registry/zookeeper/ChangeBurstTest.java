@@ -228,7 +228,7 @@ class ChangeBurstTest {
 
         assertThat(next(entries)).containsExactly("0", "0", "after", "after");
         assertThat(reads).containsExactly("after", "after");
-        zooKeeper.replace(PARENT + "/1", "changed"); // A watch on the new node reports this change.
+        zooKeeper.replace(PARENT + "/1", "changed"); // The client also watches nodes that were created again.
         thread.advance(Duration.ofSeconds(2));
         assertThat(next(entries)).contains("changed");
     }
@@ -243,7 +243,7 @@ class ChangeBurstTest {
         zooKeeper.create(PARENT + "/a", "before", CreateMode.PERSISTENT);
         awaitWaiting("the event of the creation", 1);
         Hold second = new Hold();
-        first.end(); // The client now requests the list of names. The answer waits until the second task has ended.
+        first.end(); // The client now requests the list of names, but can handle the answer only after the second task.
         second.awaitStart();
         awaitWaiting("the answer of the list", 1);
         zooKeeper.delete(PARENT + "/a");
@@ -287,7 +287,7 @@ class ChangeBurstTest {
         }
     }
 
-    /** Waits until this number of tasks wait for the session's thread. */
+    /** Waits until the given number of tasks wait for the session's thread. */
     private void awaitWaiting(String what, int tasks) {
         Await.until(what, () -> session.waitingTasks() == tasks);
     }
@@ -315,7 +315,7 @@ class ChangeBurstTest {
         assertThat(reads).containsExactly("0", "0", "0", "1");
     }
 
-    /** Advances the clock until this number of entries is known. */
+    /** Advances the clock until the given number of entries is known. */
     private List<String> advanceUntil(BlockingQueue<List<String>> entries, int number) throws Exception {
         List<String> last = List.of();
         for (int i = 0; i < 200 && last.size() < number; i++) {
@@ -373,7 +373,7 @@ class ChangeBurstTest {
 
     @Test
     void manyUnreadableEntriesAreAllReadOnceTheyCanBeRead() throws Exception {
-        int number = 150; // more than the 64 entries that the client reads again at a time
+        int number = 150; // more than 64, because the client reads at most 64 failed entries again at a time
         for (int i = 0; i < number; i++) {
             zooKeeper.create(PARENT + "/secret-" + i, "1", CreateMode.PERSISTENT);
             zooKeeper.hide(PARENT + "/secret-" + i);

@@ -81,7 +81,7 @@ final class Partition implements AutoCloseable {
                     try {
                         task.run();
                     } catch (IOException e) {
-                        // The connection has been closed.
+                        // A read or write fails when the connection has been closed.
                     }
                 },
                 "partition");

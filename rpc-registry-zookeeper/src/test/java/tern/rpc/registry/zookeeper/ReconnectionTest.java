@@ -43,7 +43,7 @@ class ReconnectionTest {
         zooKeeper.close();
     }
 
-    /** Returns the result of a question that the session's thread answers. */
+    /** Calls the supplier on the session's thread, and returns its result. */
     private <T> T ask(Supplier<T> question) throws Exception {
         CompletableFuture<T> answer = new CompletableFuture<>();
         session.execute(() -> answer.complete(question.get()));

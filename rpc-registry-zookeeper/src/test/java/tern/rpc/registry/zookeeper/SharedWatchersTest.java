@@ -46,7 +46,7 @@ class SharedWatchersTest {
         return texts.poll(60, TimeUnit.SECONDS);
     }
 
-    /** Watches the rule. Adds each of its contents to the queue. */
+    /** Watches the node of a rule, and adds the text of the rule to the queue after each change. */
     private NodeData watchRule(BlockingQueue<String> texts) {
         NodeData node = new NodeData(session, RULE, new NodeData.Reader() {
             @Override
@@ -63,7 +63,7 @@ class SharedWatchersTest {
         return node;
     }
 
-    /** Watches the entries. Adds the number of entries to the queue after each change. */
+    /** Watches the entries, and adds the list of entries to the queue after each change. */
     private Folder<String> watchEntries(BlockingQueue<String> sizes) {
         CompletableFuture<Folder<String>> made = new CompletableFuture<>();
         Folder<String> folder = new Folder<>(
@@ -93,7 +93,8 @@ class SharedWatchersTest {
 
         CompletableFuture<Integer> watchers = new CompletableFuture<>();
         session.execute(() -> watchers.complete(session.watchers().size()));
-        assertThat(watchers.get(60, TimeUnit.SECONDS)).isEqualTo(3); // the rule, the list of entries, and the entries
+        // one watcher each for the rule, the list of entries and the data of the entries
+        assertThat(watchers.get(60, TimeUnit.SECONDS)).isEqualTo(3);
     }
 
     @Test

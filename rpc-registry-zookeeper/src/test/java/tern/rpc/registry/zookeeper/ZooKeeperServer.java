@@ -61,7 +61,7 @@ final class ZooKeeperServer implements AutoCloseable {
             System.clearProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
         }
         System.setProperty(X509_PROVIDER, X509AuthenticationProvider.class.getName());
-        // The new provider reads the trusted certificates immediately.
+        // The authentication provider reads the trusted certificates as soon as it is added.
         ProviderRegistry.addOrUpdateProvider(X509_PROVIDER);
         tlsFactory.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
         tlsFactory.startup(server, false);

@@ -24,7 +24,8 @@ final class AwaitedReferences {
                 try {
                     references.addAll(of(beans, name));
                 } catch (RuntimeException | LinkageError e) {
-                    // A class may refer to a library that is not there. Spring reports it if the bean is needed.
+                    // A class may refer to a library that is not there. Spring reports the missing library if the bean
+                    // is needed.
                     LOG.debug("The references of bean '{}' are not known before it is created", name, e);
                 }
             }

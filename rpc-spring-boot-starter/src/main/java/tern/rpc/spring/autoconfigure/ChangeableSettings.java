@@ -31,10 +31,13 @@ record ChangeableSettings(
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }
 
-    /** Returns a copy of the settings with these values. Checks the values in the same way as at startup. */
+    /**
+     * Returns a copy of the given settings with the values of this object. Checks the values in the same way as at
+     * startup.
+     */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>();
-        // A service without changeable properties is not in "services", but keeps its other properties.
+        // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
         services.forEach((name, service) -> {
             RpcClientProperties.Service before = changed.getOrDefault(name, RpcClientProperties.Service.NONE);

@@ -251,7 +251,7 @@ record ClientSettings(
         return name.isEmpty() ? type.getSimpleName() : name;
     }
 
-    /** Returns the settings for this name, together with the name as written in the properties. */
+    /** Returns the settings for the given name, together with the name as written in the properties. */
     Map.Entry<String, RpcClientProperties.Service> configured(String name) {
         return services.entrySet().stream()
                 .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))

@@ -58,7 +58,7 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
             addClasses(present, found);
         } catch (RuntimeException | LinkageError e) {
-            // The startup continues without a warning.
+            // A failed search must not prevent startup, so it is only logged.
             LOG.debug("The search for annotations of Dubbo has ended early", e);
         }
         if (!found.isEmpty()) {

@@ -161,8 +161,8 @@ final class DubboOptions {
     private DubboOptions() {}
 
     /**
-     * Returns Tern's alternative to an option of Dubbo under this prefix, or null if the table does not contain the
-     * option.
+     * Returns Tern's alternative to an option of Dubbo under the given prefix, or null if the table does not contain
+     * the option.
      */
     static @Nullable String insteadOf(List<String> written) {
         return PropertyIntents.adviceFor(ALL, written);

@@ -166,7 +166,7 @@ final class ExportedBeans {
         Object names = beans.containsBeanDefinition(SERVER)
                 ? beans.getBeanDefinition(SERVER).getAttribute(EXPORTED)
                 : null;
-        // Without the attribute, the application has a server of its own, and decides what this server exports.
+        // A server without the attribute was defined by the application, which decides what the server exports.
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }

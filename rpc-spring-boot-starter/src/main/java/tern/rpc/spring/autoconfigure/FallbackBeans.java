@@ -69,8 +69,8 @@ final class FallbackBeans {
     }
 
     /**
-     * Returns the fallbacks of services that no reference calls, for example because the group differs. The keys are the
-     * names of the beans.
+     * Returns the fallbacks of services that no reference calls, for example because the group differs. The keys are
+     * the names of the beans.
      *
      * @param called the services that references call
      */

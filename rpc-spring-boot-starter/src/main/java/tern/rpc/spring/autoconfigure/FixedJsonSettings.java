@@ -20,7 +20,10 @@ final class FixedJsonSettings {
     private static final String PREFIX = "spring.jackson.";
     private static final String DATE_FORMAT = PREFIX + "date-format";
 
-    /** The switches that Tern fixes, each with its value. */
+    /**
+     * Jackson's switches that Tern sets to a fixed value, each with this value. The names are the properties below
+     * {@code spring.jackson}.
+     */
     static final Map<String, Boolean> SWITCHES = Collections.unmodifiableMap(new TreeMap<>(Map.ofEntries(
             Map.entry("serialization.indent-output", false),
             Map.entry("serialization.wrap-root-value", false),

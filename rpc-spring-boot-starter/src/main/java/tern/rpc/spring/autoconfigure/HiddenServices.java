@@ -49,7 +49,7 @@ final class HiddenServices {
         return hidden;
     }
 
-    /** Returns the class of a bean if the class has the annotation and Spring does not know the class yet. */
+    /** Returns the class of a bean if the class has {@code @RpcService} and Spring does not know the class yet. */
     private static @Nullable Class<?> behind(ConfigurableListableBeanFactory beans, String name) {
         try {
             boolean isKnown = ExportedBeans.annotation(beans, name) != null;
@@ -62,12 +62,13 @@ final class HiddenServices {
                     .filter(Objects::nonNull)
                     .filter(method.getReturnType()::isAssignableFrom)
                     .toList();
-            // With several classes, one of them may be a decorator of the service.
+            // If the method creates objects of several classes, one of these classes may be a decorator of the service.
             return fitting.size() == 1 && AnnotatedElementUtils.hasAnnotation(fitting.get(0), RpcService.class)
                     ? fitting.get(0)
                     : null;
         } catch (RuntimeException | LinkageError e) {
-            // A class may refer to a library that is not there. Spring reports it if the bean is needed.
+            // A class may refer to a library that is not there. Spring reports the missing library if the bean is
+            // needed.
             LOG.debug("The class of bean '{}' is not known before it is created", name, e);
             return null;
         }

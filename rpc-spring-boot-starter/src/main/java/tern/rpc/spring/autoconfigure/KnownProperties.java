@@ -234,7 +234,8 @@ final class KnownProperties {
 
     /**
      * Returns the property that an environment variable sets for a service or method whose name has several words.
-     * Returns null if Spring finds the property without help, or if there is no matching property.
+     * Returns null if the variable has the name of a property in the form that Spring itself recognizes, or if there is
+     * no matching property.
      */
     @Nullable
     String joinedName(ConfigurationPropertyName name) {

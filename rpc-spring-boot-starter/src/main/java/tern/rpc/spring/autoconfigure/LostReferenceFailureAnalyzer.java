@@ -112,7 +112,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         if (!type.isInterface()
                 || ExportedBeans.isForeign(type)
                 || Arrays.stream(type.getInterfaces()).anyMatch(ExportedBeans::isForeign)) {
-            return false; // for example, Spring Data itself creates beans for its interfaces
+            // Libraries such as Spring Data create beans for interfaces that extend an interface of the library.
+            return false;
         }
         try {
             ServiceDescriptor.of(type);
@@ -122,7 +123,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         }
     }
 
-    /** Returns whether Tern resolves references in this context. */
+    /** Returns whether Tern resolves references in the application context. */
     private boolean isActive() {
         return !(beans instanceof DefaultListableBeanFactory factory)
                 || factory.getAutowireCandidateResolver() instanceof RpcReferenceResolver;

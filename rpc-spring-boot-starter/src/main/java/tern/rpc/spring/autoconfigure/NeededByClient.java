@@ -61,7 +61,10 @@ final class NeededByClient {
         return null;
     }
 
-    /** Returns the beans that {@code @Bean} methods of an object create. Static methods need no object. */
+    /**
+     * Returns the names of the beans that {@code @Bean} methods of the given bean create. Beans of static methods are
+     * omitted, because static methods do not need the given bean.
+     */
     private static List<String> madeBy(String owner, ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanDefinitionNames())
                 .filter(name -> owner.equals(beans.getMergedBeanDefinition(name).getFactoryBeanName()))

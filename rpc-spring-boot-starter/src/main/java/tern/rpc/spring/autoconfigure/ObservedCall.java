@@ -22,7 +22,7 @@ final class ObservedCall {
 
     private ObservedCall() {}
 
-    /** Returns whether the meter with this name was created from Tern's observations. */
+    /** Returns whether the meter with the given name was created from Tern's observations. */
     static boolean isName(String meter) {
         return Set.of(CLIENT, SERVER, CLIENT + ACTIVE, SERVER + ACTIVE).contains(meter);
     }

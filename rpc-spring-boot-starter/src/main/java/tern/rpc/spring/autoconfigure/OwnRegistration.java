@@ -23,7 +23,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
-/** Describes this process as a provider. Each registry gets an address that its own consumers can reach. Thread-safe. */
+/**
+ * Describes this process as a provider. Each registry gets an address that its own consumers can reach. Thread-safe.
+ */
 final class OwnRegistration {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnRegistration.class);

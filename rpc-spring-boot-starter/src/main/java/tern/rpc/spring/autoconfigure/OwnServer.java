@@ -66,8 +66,8 @@ final class OwnServer {
     }
 
     /**
-     * Returns whether a bean of this type will be created later, or exists and matches the predicate. Creates no bean,
-     * because this method may be called while another bean is being created.
+     * Returns whether a bean of the given type will be created later, or exists and matches the predicate. Creates no
+     * bean, because this method may be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {

@@ -265,7 +265,7 @@ final class PropertyIntents {
 
     private PropertyIntents() {}
 
-    /** Returns the advice for this property name, or null if the table does not contain the name. */
+    /** Returns the advice for the given property name, or null if the table does not contain the name. */
     static @Nullable String adviceFor(List<String> written) {
         return adviceFor(ALL, written);
     }

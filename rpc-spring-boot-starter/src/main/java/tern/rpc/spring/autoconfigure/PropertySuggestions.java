@@ -93,7 +93,7 @@ final class PropertySuggestions {
         return suggestion == null ? null : "did you mean " + suggestion + "?";
     }
 
-    /** Returns the property whose name differs from this name only by typing errors, or null if there is none. */
+    /** Returns the property whose name differs from the given name only by typing errors, or null if there is none. */
     @Nullable
     String misspelt(ConfigurationPropertyName name) {
         List<String> written = elements(name);

@@ -125,8 +125,8 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. It has the name of our
-     * property, but the value is an address.
+     * Rejects the variable that Kubernetes sets for a Service such as {@code rpc-server}. The variable has the name of
+     * one of Tern's properties, but its value is an address.
      */
     private static void checkServiceLink(ConfigurationPropertyName name, ConfigurationProperty property, String text) {
         if (hasVariables(property.getSource())
@@ -144,7 +144,10 @@ final class PropertyValueCheck {
         }
     }
 
-    /** Checks that the text of a value is the same as in the file, if YAML did not read the value as a string. */
+    /**
+     * Rejects a value that YAML reads as a number or boolean, if its text then differs from the text in the file, or if
+     * it is a token. For example, YAML reads 012345 as 5349.
+     */
     private void checkText(ConfigurationPropertyName name, ConfigurationProperty property, Object value) {
         Class<?> type = known.typeOf(name);
         if (type == Token.class) {

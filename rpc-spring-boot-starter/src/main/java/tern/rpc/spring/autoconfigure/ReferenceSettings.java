@@ -76,7 +76,8 @@ record ReferenceSettings(
                 .cluster(choice.settings(beans));
         ServiceDescriptor described = ServiceDescriptor.of(service);
         methods.forEach((name, settings) -> {
-            // Another interface with the same simple name, which shares the settings, may have the method.
+            // Several interfaces with the same simple name share the settings. A method in the settings may belong to
+            // another one of these interfaces.
             if (!described.overloads(name).isEmpty()) {
                 reference.method(name, settings);
             }

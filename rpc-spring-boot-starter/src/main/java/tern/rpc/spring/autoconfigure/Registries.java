@@ -82,7 +82,7 @@ final class Registries implements DisposableBean {
                     "Set it to " + EXPECTED + ", or leave it out.",
                     null);
         }
-        if (HOSTS.matcher(text.trim()).matches()) { // contains no password
+        if (HOSTS.matcher(text.trim()).matches()) { // A list of hosts contains no password.
             throw new InvalidPropertyException(
                     property,
                     property + " is " + text.trim() + ", which has no scheme",

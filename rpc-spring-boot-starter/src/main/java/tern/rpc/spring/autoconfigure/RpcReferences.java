@@ -323,8 +323,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         for (Map.Entry<ReferenceSettings, Object> reference : known.entrySet()) {
             if (!ownServer.address(reference.getKey()).isEmpty()
                     && !client.getObject().connect(reference.getValue(), OWN_SERVER_WAIT)) {
-                // After the first reference that cannot connect, the others are left out, so that the startup waits
-                // only once.
+                // After the first reference that cannot connect, the remaining references are not connected here, so
+                // that the startup waits only once.
                 return;
             }
         }
@@ -353,8 +353,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Returns the name of the first attribute of the annotation with this value. If no attribute has the value, it
-     * comes from a timeout that the interface declares for a method, and the result names this timeout.
+     * Returns the place of a text with placeholders, for error messages: the first attribute of {@code @RpcReference}
+     * whose value is the text. If no attribute has this value, returns the only other place: the timeout that the
+     * interface declares for a method.
      */
     private static String attribute(RpcReference annotation, String text) {
         Map<String, String> attributes = new LinkedHashMap<>();
@@ -420,7 +421,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 reason);
     }
 
-    /** Runs a step of creating a reference. If it fails, the exception names the injection point. */
+    /** Runs a step of creating a reference. If the step fails, the exception names the injection point. */
     private static <T> T explained(ReferenceSettings wanted, String where, Supplier<T> step) {
         try {
             return step.get();

@@ -131,7 +131,9 @@ public final class RpcServerLifecycle
                 failure);
     }
 
-    /** Returns the property that assigns this port to another server of this application, or null if there is none. */
+    /**
+     * Returns the property that assigns the given port to another server of this application, or null if there is none.
+     */
     private @Nullable String otherServer(int port) {
         Environment environment = context.getEnvironment();
         return Stream.of("server.port", "management.server.port", "local.server.port")
@@ -220,7 +222,7 @@ public final class RpcServerLifecycle
         running = false;
         server.close();
         int port = openPort;
-        openPort = 0; // If this method is called again, another context may already listen on this port.
+        openPort = 0; // A second call of this method must not affect another context on this port.
         PortsOfThisProcess.closed(port);
         stopped.countDown();
     }

@@ -24,7 +24,7 @@ final class UnusedSettings {
 
     /**
      * The load balancing policies that do not use a call's hash key. A policy that the application defines as a bean
-     * may use it.
+     * may use the hash key.
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 
@@ -32,7 +32,7 @@ final class UnusedSettings {
     private static final String ONLY_ZOOKEEPER = "only a registry in ZooKeeper uses it";
     private static final String CONSOLE = "tern.rpc.console.RpcConsoleAutoConfiguration";
 
-    /** The properties of a web server that have a counterpart for RPC, each with this counterpart. */
+    /** The properties of a web server that have a counterpart for RPC, each with its RPC counterpart. */
     private static final Map<String, String> WEB_SERVER = new TreeMap<>(Map.of(
             "server.port", "the port of the RPC server is rpc.server.port",
             "server.address", "the address of the RPC server is rpc.server.address",
@@ -102,7 +102,8 @@ final class UnusedSettings {
         try {
             return environment.getProperty(property);
         } catch (RuntimeException e) {
-            // Without a web server, nothing else reads this property, so its mistake must not stop the start.
+            // Only a web server needs this property. In an application without a web server, an invalid value must not
+            // prevent startup.
             return null;
         }
     }

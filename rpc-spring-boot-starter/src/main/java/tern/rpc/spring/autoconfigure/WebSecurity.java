@@ -23,7 +23,7 @@ final class WebSecurity {
 
     private WebSecurity() {}
 
-    /** Returns whether the application has a filter chain. Does not create it. */
+    /** Returns whether the application has a filter chain. Does not create the filter chain. */
     static boolean isIn(ConfigurableListableBeanFactory beans) {
         ClassLoader loader = beans.getBeanClassLoader();
         return CHAINS.stream()
@@ -42,8 +42,8 @@ final class WebSecurity {
         try {
             return environment.getProperty("server.ssl.enabled", Boolean.class, true);
         } catch (RuntimeException e) {
-            // The value contains a placeholder without a value, or is not a boolean. Without a web server, nothing else
-            // reads this property, so its mistake must not stop the start.
+            // The value contains a placeholder without a value, or is not a boolean. Only a web server needs this
+            // property, so an invalid value must not prevent the startup of an application without one.
             return false;
         }
     }

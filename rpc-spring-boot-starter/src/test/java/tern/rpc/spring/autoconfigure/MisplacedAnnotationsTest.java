@@ -477,7 +477,7 @@ class MisplacedAnnotationsTest {
         void setGreetings(@RpcReference GreetingService greetings) {}
     }
 
-    /** What Lombok generates from {@code @Data} if it is configured to copy the annotation. */
+    /** A class as Lombok generates it from {@code @Data} if Lombok is configured to copy the annotation. */
     static class LombokUser {
         @RpcReference
         private GreetingService greetings;

@@ -117,7 +117,7 @@ class PlantedSecretsTest {
         return JsonMapper.builder().build().writeValueAsString(report);
     }
 
-    // ---- the services that the test calls
+    // The test calls the following services.
 
     public static class Card implements Serializable {
 

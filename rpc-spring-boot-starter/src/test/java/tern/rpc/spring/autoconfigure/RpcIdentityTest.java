@@ -107,7 +107,7 @@ class RpcIdentityTest {
                 });
     }
 
-    // ---- authorizers
+    // The following tests cover authorizers.
 
     @Configuration(proxyBeanMethods = false)
     static class Authorizers {
@@ -152,7 +152,7 @@ class RpcIdentityTest {
                 }));
     }
 
-    // ---- Spring Security
+    // The following tests cover Spring Security.
 
     @Configuration(proxyBeanMethods = false)
     static class Security {
@@ -225,7 +225,7 @@ class RpcIdentityTest {
         });
     }
 
-    // ---- @PreAuthorize
+    // The following configuration applies @PreAuthorize.
 
     @Configuration(proxyBeanMethods = false)
     static class MethodSecurity {

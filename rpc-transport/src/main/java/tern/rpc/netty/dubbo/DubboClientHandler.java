@@ -35,7 +35,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
     /** The text of the event with which a server asks for no further calls (docs/wire-protocol.md 1.6). */
     private static final byte READ_ONLY = 'R';
 
-    /** The maximum size of an event whose text is searched. Dubbo's events have at most 15 bytes. */
+    /** The maximum size of an event that is searched for {@link #READ_ONLY}. Dubbo's events have at most 15 bytes. */
     private static final int MAX_EVENT_BYTES = 64;
 
     private final DubboProtocol protocol;
@@ -121,7 +121,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
         return false;
     }
 
-    /** Answers a heartbeat. Closes the connection if the server does not read these answers. */
+    /**
+     * Answers a heartbeat. Closes the connection if too many answers to heartbeats are waiting for the server to read
+     * them.
+     */
     private void answer(long id) {
         ChannelHandlerContext writing = Objects.requireNonNull(context);
         if (unsentAnswers >= MAX_UNSENT_ANSWERS) {

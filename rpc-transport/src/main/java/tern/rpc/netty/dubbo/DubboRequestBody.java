@@ -132,8 +132,8 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // without this check, the caller could be authorized for one service while the arguments are decoded
-                // for another service
+                // the two service names must be equal: otherwise, the caller could be authorized for one service while
+                // the arguments are decoded for another
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }
@@ -218,7 +218,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // The answer has status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
+            // FAILED_PRECONDITION is sent as status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -322,7 +322,8 @@ final class DubboRequestBody {
         }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // no warning: services often pass on remote.application
+                // services often pass on remote.application, so its omission is not logged
+                if (!name.equals(REMOTE_APPLICATION)) {
                     LEFT_OUT.tell(name);
                 }
                 return;

@@ -33,7 +33,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
      * The maximum size of a skipped body is this number of bytes, or twice the size limit of requests if that is
      * larger.
      */
-    private static final long MAX_SKIPPED_BYTES = 64 << 20; // see docs/limits.md
+    private static final long MAX_SKIPPED_BYTES = 64 << 20; // the value is listed in docs/limits.md
 
     private static final SeldomWarning TOO_LARGE = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofSeconds(10));
 

@@ -23,7 +23,7 @@ final class FramesWithoutCall {
         this.windowNanos = clock.nanoTime();
     }
 
-    /** Counts a frame, and returns whether there are too many. */
+    /** Counts a heartbeat or other event. Returns whether there are too many of them in the current time window. */
     boolean isTooMany() {
         long now = clock.nanoTime();
         if (now - windowNanos >= WINDOW_NANOS) {

@@ -28,7 +28,10 @@ final class RequestNames {
         this.at = body.readerIndex();
     }
 
-    /** Returns the first overload of the called method; null if the names cannot be read or the method is unknown. */
+    /**
+     * Returns the first overload of the called method. Returns null if the interface name or the method name cannot be
+     * read, or if the method is unknown.
+     */
     static @Nullable MethodDescriptor method(ByteBuf body, ServiceLookup services) {
         RequestNames names = new RequestNames(body);
         if (!names.skip()) {

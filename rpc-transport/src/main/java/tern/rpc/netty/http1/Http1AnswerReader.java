@@ -123,7 +123,7 @@ public final class Http1AnswerReader {
         return body.length;
     }
 
-    // ---- status line and headers
+    // ---- header parsing
 
     /** @return whether the status line and the headers are complete */
     private boolean readHead(ByteBuf in) {
@@ -243,7 +243,7 @@ public final class Http1AnswerReader {
         return value;
     }
 
-    // ---- body
+    // ---- body parsing
 
     private void beginBody(StatusLine head) {
         inBody = true;

@@ -53,7 +53,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // the server ignores this field, which concerns only the connection
+                // a field that concerns only the connection is neither used nor passed on
             }
             default -> {
                 return false;

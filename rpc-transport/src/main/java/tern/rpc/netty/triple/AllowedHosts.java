@@ -58,7 +58,7 @@ final class AllowedHosts {
         return name.startsWith("*");
     }
 
-    /** Returns the names in lower case. */
+    /** Returns the allowed host names in lower case. */
     Set<String> names() {
         return names;
     }

@@ -56,10 +56,7 @@ final class Base64Body implements BodyReader {
         decoded.add(out);
     }
 
-    /**
-     * Returns the end of the next group with padding. If no group has padding, returns the end of the last complete
-     * group.
-     */
+    /** Returns the end of the next group with padding, or of the last complete group if no group has padding. */
     private static int pieceEnd(byte[] characters, int start, int complete) {
         int end = start + GROUP;
         while (end < complete && characters[end - 1] != '=') {

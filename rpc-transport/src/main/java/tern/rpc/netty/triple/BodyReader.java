@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Splits the body of a request into messages. Confined to the event loop. */
 interface BodyReader {
 
-    /** Messages of a stream below this size are copied out of the buffer in which they arrived. */
+    /** A stream's messages below this size are copied out of the buffer in which they arrived. */
     int SMALL_BYTES = 4 << 10;
 
     /**

@@ -13,8 +13,8 @@ import tern.rpc.transport.BuiltInMethods;
 
 /**
  * Creates the call heads (path, metadata and caller of a call), which authorizers check before a request is decoded.
- * The request message of a generic call contains the name of the method. From the request message of a generic call,
- * only the name of the method is decoded.
+ * The message of a generic call contains the name of the method, which is the only part of the message that is decoded
+ * here.
  */
 final class CallHeads {
 
@@ -28,7 +28,9 @@ final class CallHeads {
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                : called.name(); // the first letter of the name may have a different case in the path
+                // the path may contain the method name with a first letter in another case, so the declared name is
+                // used
+                : called.name();
         if (generic) {
             name = selectedMethod(call, body);
         }
@@ -86,7 +88,7 @@ final class CallHeads {
         }
         body.putBack(kept);
         if (!call.isOpen()) {
-            // the call ended while this method owned the request, so the end of the call did not release it
+            // the call ended while this method owned the request, so the end of the call did not release the request
             body.discard();
         }
         return name;

@@ -60,7 +60,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     private int interims; // the number of interim answers (1xx)
 
     /**
-     * @param requestFields the header fields of the request without pseudo-headers, as names and values in turn
+     * @param requestFields the header fields of the request without pseudo-headers, alternately names and values
      * @param request the message of the request with its prefix; null if the messages are sent separately
      */
     ClientCall(
@@ -102,7 +102,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return connection;
     }
 
-    // ---- The request
+    // ---- Request output
 
     @Override
     public int bytes() {
@@ -148,7 +148,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return known;
     }
 
-    // ---- The stream
+    // ---- Stream state
 
     /** Returns whether the call has ended. Frames that arrive later are ignored. */
     boolean isOver() {
@@ -173,7 +173,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     /** Called when the stream of the call has been closed. */
     void streamClosed() {}
 
-    // ---- Callbacks for subclasses
+    // ---- Subclass callbacks
 
     /** Called when the headers of the answer have arrived. */
     abstract void head(Http2Headers headers);
@@ -202,7 +202,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
      */
     abstract void endsLater(GrpcAnswer answer);
 
-    // ---- Input
+    // ---- Answer input
 
     /** Called when an interim answer (1xx) has arrived. The final answer follows. */
     void interimRead() {
@@ -367,7 +367,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return deframer != null && deframer.isIncomplete();
     }
 
-    // ---- Ends
+    // ---- Call end
 
     /** Ends the call and stops the delivery of messages. */
     void close() {

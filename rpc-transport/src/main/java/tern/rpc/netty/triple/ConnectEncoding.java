@@ -5,7 +5,7 @@ import tern.rpc.Metadata;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.ServiceLookup;
 
-/** The parts that unary and streaming Connect calls have in common. Stateless. */
+/** The code that unary and streaming Connect calls share. Stateless. */
 sealed interface ConnectEncoding extends CallEncoding permits ConnectUnaryEncoding, ConnectStreamEncoding {
 
     TripleCodecs codecs();

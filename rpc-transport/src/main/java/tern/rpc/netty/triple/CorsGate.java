@@ -38,7 +38,8 @@ final class CorsGate {
     private static final Pattern NAMES = Pattern.compile("[A-Za-z0-9_., -]+");
 
     private static final Logger LOG = LoggerFactory.getLogger(CorsGate.class);
-    private static final int MAX_LOGGED_ORIGINS = 100; // callers choose the origins, so their number is limited
+    // callers choose the origins, so the number of logged origins is limited
+    private static final int MAX_LOGGED_ORIGINS = 100;
 
     private final Cors cors;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();

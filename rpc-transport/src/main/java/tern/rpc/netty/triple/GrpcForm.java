@@ -44,7 +44,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
         this.contentType = contentType;
     }
 
-    // ---- calls
+    // ---- call creation
 
     @Override
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
@@ -81,7 +81,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
         exchange.send(new HttpWrite(exchange, null, null, head, true));
     }
 
-    // ---- requests
+    // ---- request decoding
 
     @Override
     public String protocol() {
@@ -128,12 +128,12 @@ final class GrpcForm implements HttpForm, CallEncoding {
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
         return only.payload() == Payload.JAVA
-                // a method that belongs to the service is not a built-in method
+                // a built-in method, such as echo, does not belong to the called service
                 && only.service() == route.service()
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }
 
-    // ---- answers
+    // ---- answer encoding
 
     @Override
     public byte[] message(

@@ -261,7 +261,7 @@ final class Gzip {
         void end();
     }
 
-    /** Keeps a limited number of unused objects for reuse. Releases the memory of any others. */
+    /** Keeps a limited number of unused objects for reuse. Releases the memory of further unused objects. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

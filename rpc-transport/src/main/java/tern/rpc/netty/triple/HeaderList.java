@@ -23,7 +23,8 @@ final class HeaderList {
      * Returns the first elements of all headers with one name.
      *
      * @param values the values of the headers
-     * @return the trimmed elements with their parameters; an element that is not complete within the limit is missing
+     * @return the trimmed elements with their parameters; an element that is not complete within the first
+     *     {@link #MAX_CHARS} characters is omitted
      */
     static List<String> elements(Iterator<? extends CharSequence> values) {
         List<String> elements = new ArrayList<>(4);

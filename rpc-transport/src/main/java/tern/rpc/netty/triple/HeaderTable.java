@@ -23,7 +23,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     /** The size of an entry in addition to its name and value (RFC 7541, 4.1). */
     private static final int ENTRY_BYTES = 32;
 
-    /** The initial table size of peers (RFC 9113, 6.5.2). The encoder never uses more. */
+    /** The initial table size of peers (RFC 9113, 6.5.2). The encoder never uses a larger table. */
     private static final int MAX_TABLE_BYTES = 4 << 10;
 
     /** The number of entries in the static table (RFC 7541, appendix A). */
@@ -77,7 +77,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // after the table is emptied, the next block announces the new size
+            empty(); // the next header block announces the new size, because empty() requests an announcement
         }
     }
 

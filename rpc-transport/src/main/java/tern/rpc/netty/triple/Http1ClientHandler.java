@@ -45,7 +45,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         loop = added.channel().eventLoop();
     }
 
-    // ---- Requests
+    // ---- Request output
 
     /** Called when a request is about to be written. */
     void begin(JsonRequest begun) {
@@ -80,7 +80,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- Answers
+    // ---- Answer input
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {

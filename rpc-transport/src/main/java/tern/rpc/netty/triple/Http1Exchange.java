@@ -67,8 +67,8 @@ final class Http1Exchange extends HttpExchange {
     }
 
     /**
-     * Returns the largest report size, because a full socket accepts further bytes only when a large part of its buffer
-     * is free.
+     * Returns the maximum number of bytes by which {@link #takenBytes} may grow in one step. A full socket accepts
+     * further bytes only when a large part of its buffer is free, so the steps are large.
      */
     @Override
     long takenStepBytes() {

@@ -42,7 +42,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private final ArrivalClock clock;
     private @Nullable ChannelHandlerContext context;
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
-    private @Nullable Http1Exchange exchange; // the exchange being served
+    private @Nullable Http1Exchange exchange; // the request that is being served, with its answer
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
     private int held; // number of body bytes that the call has not consumed
@@ -78,7 +78,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- input
+    // ---- request input
 
     @Override
     public void channelRead(ChannelHandlerContext read, Object message) {
@@ -224,7 +224,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- output
+    // ---- answer output
 
     /**
      * Returns whether the connection must be closed after the answer. A draining server closes a connection only if the
@@ -359,7 +359,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
                         + " ms (set by rpc.limits.first-bytes-timeout)"));
     }
 
-    // ---- the connection
+    // ---- connection events
 
     /** Closes the connection after the next answer. */
     void drain() {

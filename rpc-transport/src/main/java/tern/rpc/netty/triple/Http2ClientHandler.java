@@ -150,7 +150,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    // ---- Requests
+    // ---- Request output
 
     /** Returns the calls on this connection and their streams. */
     RequestStreams streams() {
@@ -218,13 +218,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take()) {
             encoder().writePing(context(), false, System.nanoTime(), context().newPromise());
         } else {
-            // Servers must acknowledge settings, too (RFC 9113, section 6.5.3), and gRPC servers do not count them as
-            // pings.
+            // Servers must acknowledge SETTINGS as well as PING (RFC 9113, section 6.5.3), and gRPC servers do not
+            // count SETTINGS frames as pings.
             encoder().writeSettings(context(), NO_SETTINGS, context().newPromise());
         }
     }
 
-    // ---- Ends of streams
+    // ---- Stream ends
 
     private void streamClosed(Http2Stream stream) {
         limits.streamEnded(System.nanoTime());
@@ -249,7 +249,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (!outbound) {
                 countInVain(failed);
             }
-            return; // The frame was in flight when the stream ended. streamClosed() handles the end.
+            // The frame was in flight when the stream ended. streamClosed() has already handled the end of the stream.
+            return;
         }
         ClientCall call = streams.call(error.streamId());
         // the answer is complete, so the call does not fail if a frame of its request cannot be sent

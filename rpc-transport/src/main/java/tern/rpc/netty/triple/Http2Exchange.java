@@ -121,8 +121,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Returns whether a part of the answer has been written. gRPC clients reset a stream whose call was refused before
-     * the request was complete.
+     * Returns whether a part of the answer has been written. A reset after an answer is normal: gRPC clients reset a
+     * stream if its call was refused before the request was complete.
      */
     private boolean hasAnswer() {
         return stream.isHeadersSent() || !stream.state().localSideOpen();
@@ -167,7 +167,10 @@ final class Http2Exchange extends HttpExchange {
         writeByCodec(OversizedHeaders.fitted(part, this, handler.headerListBytes()), bytes);
     }
 
-    /** @param bytes the number of bytes that are counted for the part until the socket has accepted it */
+    /**
+     * @param part the part of the answer to write
+     * @param bytes the number of bytes that are counted for the part until the socket has accepted it
+     */
     private void writeByCodec(HttpWrite part, int bytes) {
         ChannelHandlerContext context = handler.context();
         Http2ConnectionEncoder encoder = handler.encoder();

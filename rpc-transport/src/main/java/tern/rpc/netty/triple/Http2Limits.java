@@ -22,9 +22,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. A reset that
-     * the timeout may have caused does not count towards the share of resets. The client's timeout starts earlier than
-     * the server's, so a busy server may read the request and its reset together.
+     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. Such a reset
+     * does not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy
+     * server may read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 

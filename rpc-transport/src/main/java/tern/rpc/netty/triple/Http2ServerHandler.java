@@ -153,7 +153,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Does the same as the overridden method, but requests no more bytes while reading is paused. */
+    /** Ends a read like the overridden method, but does not request more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -225,7 +225,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Adds an exchange. The next flush writes its messages. */
+    /** Adds an exchange whose gathered messages the next flush must write. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
@@ -265,7 +265,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Returns the account of the answers that the client has not read. */
+    /** Returns the object that counts the answers that the client has not read. */
     AnswerAccount answers() {
         return answers;
     }
@@ -472,7 +472,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (answers.unreadBytes() > 0) { // gRPC clients measure the bandwidth with pings while they receive answers
+            // pings during an answer are not limited, because gRPC clients use them to measure the bandwidth
+            if (answers.unreadBytes() > 0) {
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
@@ -481,7 +482,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
             if (drain == null || !drain.acknowledged(data, read)) {
-                super.onPingAckRead(read, data); // the ping that this frame acknowledges was not sent by the server
+                super.onPingAckRead(read, data); // the frame does not acknowledge a ping of ConnectionDrain
             }
         }
 

@@ -84,7 +84,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- streams
+    // ---- stream messages
 
     void sendHeaders(Metadata headers) {
         if (early != null) {
@@ -184,7 +184,7 @@ final class HttpAnswer {
         }
     }
 
-    // ---- ends
+    // ---- answer ends
 
     void reply(Response response) {
         if (!call.isOpen()) {
@@ -213,10 +213,10 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // the status code of the exception could blame the caller, although the method is at fault
+                // the exception's status code is not sent, because it could blame the caller for a fault of the method
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // this exception is caused by the metadata or by a lack of memory
+            } catch (Throwable e) { // the cause of the exception is the metadata or a lack of memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }

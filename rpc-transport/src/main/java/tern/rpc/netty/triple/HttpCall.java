@@ -33,11 +33,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    // an error that only authorized callers get; null if there are no authorizers
+    // an error in the request that only authorized callers get; null if there are no authorizers
     private final @Nullable HiddenMistake hidden;
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
-    private boolean rested; // used only by the event loop; true once mayRest() has returned true
+    private boolean rested; // true after mayRest() has returned true for the first time; only the event loop uses it
     private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
@@ -109,7 +109,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return super.receivedNanos();
     }
 
-    // ---- the request, on the event loop
+    // ---- request events
 
     @Override
     public CallKind kind() {
@@ -323,7 +323,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    // ---- properties that the server reads
+    // ---- call properties
 
     /**
      * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
@@ -356,7 +356,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return body.isCompressed();
     }
 
-    // ---- decoding
+    // ---- request decoding
 
     @Override
     public int requestBytes() {
@@ -422,7 +422,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         body.discard();
     }
 
-    // ---- streams
+    // ---- request stream
 
     @Override
     public MessageStream stream() {
@@ -473,7 +473,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         answer.send(value);
     }
 
-    // ---- the end
+    // ---- call end
 
     @Override
     public void reply(Response response) {

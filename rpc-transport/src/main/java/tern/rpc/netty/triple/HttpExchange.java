@@ -68,8 +68,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream may send more messages. A receiver that is set later must first check whether the
-         * stream is ready.
+         * Called when the stream may send more messages. A receiver of this event that is set later must first check
+         * whether the stream is already ready.
          */
         void ready();
 
@@ -98,7 +98,7 @@ abstract class HttpExchange {
     private volatile long unsent;
     // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
     private long taken;
-    private boolean probe; // event loop only
+    private boolean probe; // accessed only by the event loop
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 

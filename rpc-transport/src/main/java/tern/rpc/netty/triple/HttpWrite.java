@@ -19,7 +19,7 @@ final class HttpWrite extends WriteCommand {
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    // the headers of this part; for a plain answer, head() creates them on demand
+    // the headers of this part; head() creates the headers of a plain() answer on demand
     private @Nullable Http2Headers head;
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;

@@ -146,7 +146,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private void tellSpare() {
         int change = spareBytes - reportedSpareBytes;
-        reportedSpareBytes = spareBytes; // the field is set first, because the next line may close the connection
+        // the field is set before the change is reported, because the report may close the connection
+        reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }
 

@@ -77,7 +77,7 @@ final class JsonEncoding implements CallEncoding {
         return called.type().serverStreams();
     }
 
-    // ---- requests
+    // ---- request decoding
 
     @Override
     public Metadata metadata(Http2Headers head) {
@@ -129,7 +129,10 @@ final class JsonEncoding implements CallEncoding {
                 && called.parameters().get(0).raw().getName().equals("com.google.protobuf.Empty");
     }
 
-    /** Refuses a body that would be ignored, because the method would then run with null in place of its values. */
+    /**
+     * Refuses a request body where the arguments must be in the query. If the body were ignored, the method would run
+     * with null in place of the arguments.
+     */
     private void checkNoBody(int length) {
         if (length > 0) {
             throw new SerializationException(
@@ -138,13 +141,13 @@ final class JsonEncoding implements CallEncoding {
         }
     }
 
-    /** Refuses to delete with null in place of each argument. */
+    /** Refuses a DELETE request without arguments for a method with parameters, because each argument would be null. */
     private void checkHasArguments() {
         if (!called.parameters().isEmpty() && !takesEmpty() && !hasArgumentsInQuery()) {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
                     + called.name() + " has " + String.join(", ", called.parameterNames())
                     + "; to call it without arguments, use POST with the body "
-                    // A single parameter may be a text or a list, for which an object does not stand.
+                    // A single parameter may be a string or a list, which cannot be decoded from the JSON object {}.
                     + (called.parameters().size() == 1 ? "null" : "{}"));
         }
     }
@@ -186,7 +189,7 @@ final class JsonEncoding implements CallEncoding {
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
 
-    // ---- answers
+    // ---- answer encoding
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
@@ -252,7 +255,7 @@ final class JsonEncoding implements CallEncoding {
         return JsonForm.whole(exchange, head == null ? head(exchange, new Metadata(), false) : head, message);
     }
 
-    // ---- failures
+    // ---- failure encoding
 
     /**
      * Returns the failure to send to the caller. If callers know the type of an exception, they get its message. Other

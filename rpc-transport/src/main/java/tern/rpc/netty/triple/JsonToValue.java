@@ -110,7 +110,7 @@ final class JsonToValue {
         return true;
     }
 
-    // ---- numbers
+    // ---- number parsing
 
     private void number() {
         int start = at;
@@ -170,7 +170,7 @@ final class JsonToValue {
         return new BigDecimal(number).round(digits).compareTo(exact) == 0;
     }
 
-    // ---- strings
+    // ---- string parsing
 
     private void string(int field) {
         at++;
@@ -234,7 +234,7 @@ final class JsonToValue {
         return (char) value;
     }
 
-    // ---- position
+    // ---- text position
 
     /** Returns the next character that is not white space; -1 at the end. */
     private int next() {

@@ -38,7 +38,8 @@ final class LateFrames {
                 if (stream <= refused.lastStream) {
                     return super.onDataRead(read, stream, data, padding, end);
                 }
-                // Without a stream, the flow control counts the bytes and returns them to the connection's window.
+                // If null is passed as the stream, the flow control returns the bytes to the flow-control window of the
+                // connection.
                 refused.flow.receiveFlowControlledFrame(null, data, padding, end);
                 return data.readableBytes() + padding;
             }

@@ -58,7 +58,8 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
         if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
-            // resets with any other error code are caused by the peer; only these resets are counted
+            // resets with an error code other than CANCEL and NO_ERROR are caused by the peer; only such resets are
+            // counted
             countReset(context);
         }
         return written;

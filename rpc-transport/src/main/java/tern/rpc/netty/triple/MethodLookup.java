@@ -15,9 +15,8 @@ final class MethodLookup {
     private MethodLookup() {}
 
     /**
-     * Returns all methods with this name. If the service has no such method, returns the built-in methods with this
-     * name. If there are none, the first letter of the name is changed to lower case, and the methods with that name
-     * are returned.
+     * Returns all methods of the service with this name, or else the built-in methods with this name. If there are
+     * none, the search is repeated with the first letter of the name in lower case.
      *
      * @return at least one method
      * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is treated as missing

@@ -51,7 +51,7 @@ final class OversizedHeaders {
         int length = GrpcHeaders.GRPC.length();
         return type != null
                 && AsciiString.of(type).startsWith(GrpcHeaders.GRPC)
-                && (type.length() == length || type.charAt(length) == '+'); // not gRPC-Web
+                && (type.length() == length || type.charAt(length) == '+'); // "application/grpc-web" is not gRPC
     }
 
     private static long bytes(Http2Headers fields) {

@@ -27,7 +27,7 @@ final class PlainAnswers {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private final LongSupplier headerListBytes; // the maximum size of headers that the client accepts
-    private long waiting; // the number of bytes of plain answers, and of other headers, waiting for the socket
+    private long waiting; // bytes waiting for the socket: answers written by this class, and headers of other answers
     private long reported; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(

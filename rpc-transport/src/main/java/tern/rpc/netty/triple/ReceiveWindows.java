@@ -145,10 +145,10 @@ final class ReceiveWindows {
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         if (acknowledged) {
-            return; // the acknowledgement was not expected, so the streams are not visited
+            return; // no acknowledgement is expected, so the windows of the streams need no update
         }
-        // The field remains false if the peer has acknowledged only earlier settings, whose initial window was
-        // different.
+        // The field "acknowledged" remains false if the peer has acknowledged only earlier settings with a different
+        // initial window.
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);

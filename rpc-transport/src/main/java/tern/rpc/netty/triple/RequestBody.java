@@ -41,18 +41,18 @@ final class RequestBody {
     private enum Phase {
         /** The request is being read, and the call has not been passed to the server yet. */
         ARRIVING,
-        /** The call has been passed to the server, which may request more messages. */
+        /** The call has been passed to the server, which may request further messages of the body. */
         SERVED,
         /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
-        /** The call has been passed to the server. The rest of the body is dropped. */
+        /** The call has been passed to the server, and the rest of the body is dropped. */
         CLOSED
     }
 
     private enum End {
-        /** More bytes may arrive. */
+        /** More bytes of the body may arrive. */
         OPEN,
-        /** All bytes have arrived. */
+        /** All bytes of the body have arrived. */
         ARRIVED,
         /** The call, or the receiver of its stream, has been notified that the body has ended. */
         DELIVERED
@@ -109,7 +109,7 @@ final class RequestBody {
         return exchange.connection();
     }
 
-    // ---- states
+    // ---- body state
 
     /** Returns whether the call has been passed to the server. */
     boolean isServed() {
@@ -143,7 +143,7 @@ final class RequestBody {
         }
     }
 
-    // ---- bytes
+    // ---- body arrival
 
     /** Requests the single message of the request. */
     void requestSingle() {
@@ -193,7 +193,7 @@ final class RequestBody {
         return demand > 0 && allowedBytes > 0;
     }
 
-    // ---- delivery
+    // ---- message delivery
 
     /** Sets the receiver of a stream. */
     void start(Receiver newReceiver) {
@@ -300,7 +300,7 @@ final class RequestBody {
                         : RpcException.refusal(failure.code(), failure.status().description(), Executed.NO));
     }
 
-    // ---- memory
+    // ---- request memory
 
     /**
      * Reports to the connection how much memory the request occupies. An incomplete message for which the receiver is
@@ -347,12 +347,15 @@ final class RequestBody {
         account();
     }
 
-    /** Returns whether one check a second is enough, because {@link #linger} has been called or is not needed. */
+    /**
+     * Returns whether it is enough to check the request once a second, because {@link #linger} has been called or is
+     * not needed.
+     */
     boolean mayRest() {
         return !isRead() || end == End.DELIVERED || lingers;
     }
 
-    // ---- the messages, on any thread
+    // ---- single message
 
     /**
      * Returns the undecoded message of a unary request to the first caller, and null to later callers.

@@ -103,7 +103,7 @@ final class RequestStreams {
         settingsRead = true;
     }
 
-    // ---- Requests
+    // ---- Request queue
 
     /** Opens a stream for a queued call. If no stream is free, the call waits. */
     void begin(ClientCall call) {
@@ -156,7 +156,7 @@ final class RequestStreams {
             connection.drain();
         }
         if (!call.pending().markSent()) {
-            drop(call); // The call has just ended. Its stream id is not used.
+            drop(call); // The call has just ended, so no stream is opened with its stream id.
             return;
         }
         byte[] message = call.request();
@@ -236,7 +236,7 @@ final class RequestStreams {
         }
     }
 
-    // ---- Calls
+    // ---- Call lookup
 
     /** Returns the call of a stream; null if the stream or its call has ended. */
     @Nullable

@@ -75,7 +75,7 @@ final class ResetFrames {
                 throws Http2Exception {
             Http2Stream stream = connection.stream(streamId);
             if (stream == null && isAfterGoAway(streamId)) {
-                // Netty would ignore the frame, too, but would log a line for it.
+                // The frame is ignored here rather than by Netty, which would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
                 counter.frameInVain();

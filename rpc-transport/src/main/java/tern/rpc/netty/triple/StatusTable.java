@@ -105,10 +105,10 @@ final class StatusTable {
     /** @param errorCode the code of a RST_STREAM frame (RFC 9113, section 7) */
     static Reset fromHttp2Error(long errorCode) {
         return switch ((int) Math.min(errorCode, Integer.MAX_VALUE)) {
-            case 0x7 -> new Reset(StatusCode.UNAVAILABLE, Executed.NO); // REFUSED_STREAM
-            case 0x8 -> new Reset(StatusCode.CANCELLED, Executed.MAYBE); // CANCEL
-            case 0xB -> new Reset(StatusCode.RESOURCE_EXHAUSTED, Executed.MAYBE); // ENHANCE_YOUR_CALM
-            case 0xC -> new Reset(StatusCode.PERMISSION_DENIED, Executed.MAYBE); // INADEQUATE_SECURITY
+            case 0x7 -> new Reset(StatusCode.UNAVAILABLE, Executed.NO); // the HTTP/2 error REFUSED_STREAM
+            case 0x8 -> new Reset(StatusCode.CANCELLED, Executed.MAYBE); // the HTTP/2 error CANCEL
+            case 0xB -> new Reset(StatusCode.RESOURCE_EXHAUSTED, Executed.MAYBE); // the HTTP/2 error ENHANCE_YOUR_CALM
+            case 0xC -> new Reset(StatusCode.PERMISSION_DENIED, Executed.MAYBE); // the HTTP/2 error INADEQUATE_SECURITY
             default -> new Reset(StatusCode.INTERNAL, Executed.MAYBE);
         };
     }

@@ -61,7 +61,7 @@ final class StreamCall extends ClientCall {
         void send(StreamCall call, Http2Stream stream, SendMessage message);
     }
 
-    // ---- Requests
+    // ---- Request output
 
     void opened(Writer by, Http2Stream opened) {
         opened(opened);
@@ -112,7 +112,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    // ---- Answers
+    // ---- Answer input
 
     @Override
     void head(Http2Headers headers) {

@@ -50,7 +50,7 @@ final class StreamErrors {
         int streamId = error.streamId();
         boolean idle = !outbound && streamId > http2.remote().lastStreamCreated();
         if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || frames.readsWindowUpdate())) {
-            // RST_STREAM must not be sent for an idle stream
+            // RFC 9113, 5.1 forbids RST_STREAM on an idle stream
             throw Http2Exception.connectionError(error.error(), String.valueOf(error.getMessage()));
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {

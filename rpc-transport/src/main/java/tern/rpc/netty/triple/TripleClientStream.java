@@ -96,7 +96,7 @@ final class TripleClientStream implements ClientStream {
         }
     }
 
-    @SuppressWarnings("NullAway") // the array may contain null elements
+    @SuppressWarnings("NullAway") // NullAway does not accept null as an element of this array
     private static Object[] arguments(@Nullable Object value) {
         return new Object[] {value};
     }

@@ -254,7 +254,8 @@ public final class TripleCodecs {
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
-                bytes = payload.array(); // nothing else uses this array, so it needs no copy
+                // the message begins at index 0 of this array, so it is decoded without a copy
+                bytes = payload.array();
             } else {
                 bytes = coder.input(length);
                 payload.readBytes(bytes, 0, length);

@@ -217,7 +217,8 @@ final class TripleMetadata {
         void write(String name, Object value) {
             String lower = lower(name);
             if (!isMetadata(lower)) {
-                if (!name.equals(REMOTE_APPLICATION)) { // no warning: services often pass on remote.application
+                // services often pass on remote.application, so its omission is not logged
+                if (!name.equals(REMOTE_APPLICATION)) {
                     LEFT_OUT.tell(name);
                 }
                 return;

@@ -20,7 +20,7 @@ final class UnfinishedAnswers {
     private static final int STEP_BITS = 16;
     private static final int HEAP_SHARE = 2;
 
-    /** The limits for all clients in this process. */
+    /** The memory limits for the unfinished answers of all clients in this process. */
     static final UnfinishedAnswers OF_PROCESS =
             new UnfinishedAnswers(Runtime.getRuntime().maxMemory() / HEAP_SHARE);
 
@@ -38,7 +38,7 @@ final class UnfinishedAnswers {
         this.maxSteps = (int) Math.min(Integer.MAX_VALUE, maxBytes >> STEP_BITS);
     }
 
-    /** Returns the number of counted bytes. */
+    /** Returns the number of bytes that unfinished answers occupy. */
     long usedBytes() {
         return (long) used.get() << STEP_BITS;
     }

@@ -16,7 +16,7 @@ import tern.rpc.serialization.OutputBuffer;
 record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSettings limits) implements PayloadCodec {
 
     @Override
-    @SuppressWarnings("NullAway") // the array may contain null elements
+    @SuppressWarnings("NullAway") // NullAway does not accept null as an element of this array
     public Object[] readRequest(byte[] bytes, int offset, int length) {
         OutputBuffer text = text(limits.maxRequestBytes(), MessageKind.REQUEST);
         ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);

@@ -42,7 +42,7 @@ final class WrapperCodec implements PayloadCodec {
      */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
-    /** The field number of {@code serializeType} in both messages. */
+    /** The field number of {@code serializeType} in requests and answers. */
     static final int SERIALIZE_TYPE = 1;
 
     private static final int RESPONSE_DATA = 2;
@@ -145,7 +145,7 @@ final class WrapperCodec implements PayloadCodec {
      * @param scalarsOnly whether only strings, numbers and booleans are accepted
      * @throws RpcException INVALID_ARGUMENT if the argument count differs from the method's parameter count
      */
-    @SuppressWarnings("NullAway") // the array may contain null elements
+    @SuppressWarnings("NullAway") // NullAway does not accept null as an element of this array
     Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
         List<ValueType> parameters = method.parameters();
         if (request.arguments() != parameters.size()) {

@@ -162,8 +162,8 @@ class ConnectionTest {
     }
 
     /**
-     * Tests a peer that still accepts connections although no server serves them. Load balancers do this after their
-     * server has stopped, and Apache Dubbo does it during shutdown.
+     * Tests a peer that still accepts connections although no server serves them. Load balancers accept connections
+     * after their server has stopped, and Apache Dubbo accepts connections during its shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
@@ -349,7 +349,8 @@ class ConnectionTest {
         RpcServer server = sides.serve(
                 limits -> limits.withIdleTimeout(Duration.ofMillis(500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
                 settings -> {});
-        // in the second round, the server's check for idle connections may already be scheduled
+        // the test runs twice: in the second round, the server may already have scheduled its check for idle
+        // connections
         for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {

@@ -102,7 +102,7 @@ class DubboBadInputTest {
         return all.array();
     }
 
-    // Arguments
+    // Invalid arguments
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
@@ -133,7 +133,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Frames
+    // Invalid frames
 
     @Test
     void wrongMagicAtTheStartClosesTheConnection() {
@@ -316,7 +316,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Contents
+    // Invalid contents
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
@@ -475,7 +475,7 @@ class DubboBadInputTest {
         return frame;
     }
 
-    // Behaviour
+    // Connection behaviour
 
     @Test
     void repeatedRequestIdsAreAnsweredEachTime() {
@@ -586,7 +586,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Attacks by a server on a client
+    // Hostile servers
 
     private GreetService client(RawServer raw) {
         return Sides.refer(

@@ -77,7 +77,8 @@ class DubboFixturesTest {
 
     private static int port;
     private static int genericPort;
-    private static int impatientPort; // the server behind it waits only two seconds for the rest of a refused message
+    // the port of a server that waits only two seconds for the rest of a refused message
+    private static int impatientPort;
 
     @BeforeAll
     static void start() {
@@ -112,7 +113,7 @@ class DubboFixturesTest {
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 
-    // Calls, in both directions
+    // Captured calls
 
     /** A captured call: code that makes the same call with Tern's client, and the result that the caller must get. */
     private record Call(Caller caller, Object expected) {
@@ -183,7 +184,7 @@ class DubboFixturesTest {
                 .header("trace-id", "abc-123")
                 .header("CamelKey", "CamelVal")
                 .header("bytes", new byte[] {1, 2, -1})
-                // the captured request contains a number here, but Tern can send only strings or bytes
+                // in the captured request, "num" is a number, but Tern can send only strings or bytes
                 .header("num", "7")
                 .onResponseHeaders(seen::set)
                 .on(service)
@@ -499,7 +500,7 @@ class DubboFixturesTest {
         }
     }
 
-    // Hand-written requests, sent one byte at a time
+    // Hand-written requests
 
     /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface
@@ -610,7 +611,7 @@ class DubboFixturesTest {
                 }));
     }
 
-    // Answers of a scripted server
+    // Scripted answers
 
     /** The expected results by script name; null for a script that closes the connection. */
     private static final Map<String, Object> SCRIPTED = new LinkedHashMap<>();

@@ -114,9 +114,9 @@ public class DubboFuzzTest {
 
     /**
      * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs. The
-     * first input contains only this answer, addressed to one of the calls in turn. The second input is the same
-     * answer, addressed to call 0, whose result type accepts any value. The third input contains one answer for each
-     * call.
+     * first input contains only this answer, addressed to a different call for each answer. The second input is the
+     * same answer, addressed to call 0, whose result type accepts any value. The third input contains one answer for
+     * each call.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

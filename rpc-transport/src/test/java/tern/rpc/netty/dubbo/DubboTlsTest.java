@@ -283,7 +283,7 @@ class DubboTlsTest {
         RpcServer server = serve(ofServer());
         byte[] hello = ByteBuffer.allocate(50)
                 .put(new byte[] {0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2})
-                .position(43) // The random bytes of the message end at this position.
+                .position(43) // The 32 random bytes of the ClientHello end at position 43.
                 .put(new byte[] {0, 0, 2, (byte) 0xC0, 9, 1, 0})
                 .array();
         try (RawSocket socket = RawSocket.connect(server.port())) {

@@ -68,7 +68,7 @@ class RequestNamesTest {
 
     private final Lookup services = new Lookup();
 
-    /** Returns a body that begins with these strings; null becomes hessian2's null. */
+    /** Returns a request body that begins with the given strings; null becomes hessian2's null. */
     private static ByteBuf body(@Nullable String... texts) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (String text : texts) {

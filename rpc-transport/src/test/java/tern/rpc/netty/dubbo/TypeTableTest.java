@@ -137,7 +137,8 @@ class TypeTableTest {
     }
 
     /**
-     * A service in which each method returns its own sample. Records the last argument of each method.
+     * A service in which each method returns a sample value of its result type. Records the last argument of each
+     * method.
      */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
@@ -482,7 +483,7 @@ class TypeTableTest {
                 .isEqualTo(expected);
     }
 
-    /** Renders the rows of the table at the end of the page. */
+    /** Renders the rows of the table at the end of docs/types.md. */
     private static String lines(List<Row> rows) {
         StringBuilder lines = new StringBuilder();
         for (Row row : rows) {

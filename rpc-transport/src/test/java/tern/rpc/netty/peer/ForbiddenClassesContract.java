@@ -55,23 +55,27 @@ public abstract class ForbiddenClassesContract {
     protected abstract int serve(Class<?> type, Object served);
 
     /**
-     * Calls {@code take} with encoded arguments.
+     * Calls the method {@code take} with encoded arguments.
      *
      * @return the error message in the answer
      */
     protected abstract String refusal(int port, Class<?> type, List<byte[]> arguments);
 
     /**
-     * Calls {@code take} through {@code $invoke}, with an encoded array of arguments, and returns the error message in
-     * the answer.
+     * Calls the method {@code take} through the generic method {@code $invoke}, with an encoded array of arguments, and
+     * returns the error message in the answer.
      */
     protected abstract String genericRefusal(int port, Class<?> type, byte[] arguments);
 
-    /** Returns the exception that a caller of {@code give} gets if the server answers with the given encoded value. */
+    /**
+     * Calls the method {@code give} of a server that answers with the given encoded value. Returns the exception that
+     * the caller gets.
+     */
     protected abstract Throwable failureOfAnswer(Class<?> type, byte[] value);
 
     /**
-     * Returns the exception that a caller of {@code give} gets if the server answers with the given encoded exception.
+     * Calls the method {@code give} of a server that answers with the given encoded exception. Returns the exception
+     * that the caller gets.
      */
     protected abstract Throwable failureOfException(Class<?> type, byte[] exception);
 

@@ -28,8 +28,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     private static volatile AtomicInteger open = new AtomicInteger();
 
     /**
-     * Whether buffers were open at the end of the last test class. If a thread loses such a buffer later, the check of
-     * the next class finds it.
+     * Whether buffers were unreleased at the end of the last test class. If such a buffer leaks later, the check of the
+     * next class reports it.
      */
     private static volatile boolean isAnyOpen;
 

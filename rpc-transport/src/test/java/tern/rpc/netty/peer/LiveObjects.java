@@ -26,7 +26,7 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final Count NONE = new Count(0, 0);
     // a line of the JVM's output has four columns: row number, objects, bytes and class
     private static final int COLUMNS = 4;
-    // the JVM fills free space between objects with instances of this class, which are not counted
+    // the class with whose instances the JVM fills free space between objects; these instances are not counted
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**

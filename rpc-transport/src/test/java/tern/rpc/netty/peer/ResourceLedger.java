@@ -44,7 +44,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     @Override
     public void afterAll(ExtensionContext context) {
         if (isInner(context) || WATCHED.isEmpty()) {
-            return; // the enclosing class makes this check, or there is nothing to check because no server is watched
+            return; // the enclosing test class runs the check, or no server is watched
         }
         try {
             Await.until("nothing is left", () -> left(before).isEmpty());

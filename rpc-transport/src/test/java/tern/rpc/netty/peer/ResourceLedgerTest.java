@@ -106,7 +106,7 @@ class ResourceLedgerTest {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // the thread ends
+                        // an interrupt ends this thread
                     }
                 },
                 "rpc-lost");

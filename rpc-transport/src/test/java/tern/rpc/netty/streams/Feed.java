@@ -42,7 +42,7 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- the caller's side
+    // ---- caller methods
 
     /**
      * Sets the action that cancels the call. The action runs between two requests. This method must be called before
@@ -59,7 +59,7 @@ final class Feed {
      */
     boolean take(Entry entry) {
         if (plan.mistake() != null) {
-            return false; // the plan does not determine the answers
+            return false; // if the called method makes a mistake, the FeedPlan does not determine the answers
         }
         if (entry.getAccount().length() != plan.sizeOf(received)) {
             fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "
@@ -184,10 +184,10 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // this exception reports a cancellation that is part of the plan
+        return StatusCode.CANCELLED; // the client has cancelled the stream, as planned
     }
 
-    // ---- the test's assertions
+    // ---- test assertions
 
     /** Returns a description of the first error in a stream that has ended; null if the stream ended as planned. */
     @Nullable
@@ -197,7 +197,7 @@ final class Feed {
         }
         StatusCode code = outcome.join();
         if (plan.mistake() != null) {
-            return null; // if the plan contains a mistake, any end of the stream is correct
+            return null; // if the FeedPlan contains a mistake, any end of the stream is correct
         }
         boolean asPlanned = switch (code) {
             case OK -> plan.failAt() == 0 && isComplete();

@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan of one stream.
+ * The plan of one stream: what is sent, and where it fails or is cancelled.
  *
  * @param way the direction of the stream
  * @param id the stream's number on its connection, which also selects the Java method signatures that client and server
@@ -53,7 +53,8 @@ record FeedPlan(
         PAUSED
     }
 
-    // protobuf copies bytes into a message much faster than it encodes a string
+    // The filler has the type ByteString, because protobuf copies bytes into a message much faster than it encodes a
+    // string.
     private static final ByteString FILLER = ByteString.copyFromUtf8("0123456789abcdef".repeat((8 << 20) / 16));
     private static final int INDEX_BITS = 32;
     private static final int ID_BITS = 16;

@@ -12,7 +12,7 @@ import tern.rpc.StreamObserver;
 /** Streaming methods with every supported Java signature. The messages contain the plan ({@link FeedPlan}). */
 interface Feeds {
 
-    /** Returns the entry. This is the only unary method. */
+    /** Returns its argument. This is the only unary method. */
     CompletionStage<Entry> echo(Entry entry);
 
     Flow.Publisher<Entry> publish(Period period);

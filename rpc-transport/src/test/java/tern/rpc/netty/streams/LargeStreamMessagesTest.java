@@ -40,10 +40,7 @@ class LargeStreamMessagesTest extends StreamsOfOneConnection {
         }
     }
 
-    /**
-     * Returns the number of a stream. The number selects the method that the stream calls: one whose answers wait until
-     * the client reads them.
-     */
+    /** Returns a stream id that selects a method whose answers wait until the client reads them. */
     private static int patientId(Wire wire, int number) {
         return wire == Wire.GENERATED_SERVICE ? 12 * number : number / 2 * 12 + number % 2;
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcException;
 
 /**
- * Implements the generated gRPC service. Half of its streams send only while they are ready; the other half block in
- * {@code onNext}.
+ * Implements the generated gRPC service. Half of its streams send messages only while they are ready; the other half
+ * block in {@code onNext}.
  */
 final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 

@@ -25,8 +25,8 @@ import tern.rpc.netty.streams.Misfits.Mistake;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Tests streams whose methods or callers break the rules. Each of these streams must end and release its resources, and
- * must not disturb the other streams of its connection.
+ * Tests streams whose methods or callers use them incorrectly. Each of these streams must end and release its
+ * resources, and must not disturb the other streams of its connection.
  */
 @Timeout(300)
 class MisfitStreamsTest {
@@ -96,8 +96,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * The clients other than Tern's. They do not check deadlines themselves, so the server must end the endless
-     * streams.
+     * The clients other than Tern's. These clients do not check deadlines themselves, so the server must end the
+     * endless streams.
      */
     private enum Client {
         GRPC_CLIENT,
@@ -251,7 +251,7 @@ class MisfitStreamsTest {
         try {
             answers.subscribe(new WrongSubscriber(mistake));
         } catch (IllegalStateException expected) {
-            // subscribe() may throw the exception of a subscriber that throws one
+            // subscribe() may pass on an exception that the subscriber throws
         }
     }
 

@@ -8,7 +8,8 @@ import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
 /**
- * Streaming methods that break the rules. The call's header {@value #KIND} contains the name of the {@link Mistake}.
+ * Streaming methods that use streams incorrectly. The call's header {@value #KIND} contains the name of the {@link
+ * Mistake}.
  */
 interface Misfits {
 

@@ -77,12 +77,12 @@ final class TernCaller implements FeedCaller {
                 .build());
     }
 
-    /** Returns the service whose methods break the rules. */
+    /** Returns the service whose methods use streams incorrectly. */
     Misfits misfits() {
         return misfits;
     }
 
-    /** Returns the service whose methods obey the rules. */
+    /** Returns the service whose methods use streams correctly. */
     Feeds feeds() {
         return feeds;
     }

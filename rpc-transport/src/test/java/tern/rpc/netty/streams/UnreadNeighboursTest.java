@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests streams beside streams that nobody reads. */
+/** Tests streams on a connection that also has streams whose messages nobody reads. */
 @Timeout(1_800)
 class UnreadNeighboursTest extends StreamsOfOneConnection {
 

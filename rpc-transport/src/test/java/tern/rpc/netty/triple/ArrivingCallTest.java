@@ -85,7 +85,7 @@ class ArrivingCallTest {
         begin(-1, arriving -> {
             HttpCall call = arriving.call();
             long now = System.nanoTime();
-            assertThat(call.mayRest(now + SECOND)).isFalse(); // the memory of this call is not counted yet
+            assertThat(call.mayRest(now + SECOND)).isFalse(); // the call's memory is not counted yet
 
             assertThat(call.isOverOrExpires(now)).isFalse();
 

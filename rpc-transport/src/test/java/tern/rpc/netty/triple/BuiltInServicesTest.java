@@ -83,7 +83,7 @@ class BuiltInServicesTest {
         sides.close();
     }
 
-    // ---- health
+    // ---- health tests
 
     @Test
     void healthOfServerAndServicesIsReported() {
@@ -170,7 +170,7 @@ class BuiltInServicesTest {
                 .getStatus();
     }
 
-    // ---- reflection
+    // ---- reflection tests
 
     @Test
     void servicesAreListedInBothVersions() throws Exception {

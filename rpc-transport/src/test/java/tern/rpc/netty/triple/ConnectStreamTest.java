@@ -59,7 +59,7 @@ class ConnectStreamTest {
                 .contains(words);
     }
 
-    // ---- kinds of calls: unary, streams of requests, streams of answers
+    // ---- call tests
 
     @ParameterizedTest
     @EnumSource
@@ -137,7 +137,7 @@ class ConnectStreamTest {
         assertThat(end(answer)).isEqualTo("{\"error\":{\"code\":\"aborted\",\"message\":\"no\"}," + TAIL);
     }
 
-    // ---- errors
+    // ---- error tests
 
     @ParameterizedTest
     @EnumSource
@@ -198,7 +198,7 @@ class ConnectStreamTest {
         assertThat(codec.header("accept-post")).contains("application/connect+json");
     }
 
-    // ---- compression and limits
+    // ---- limit tests
 
     @ParameterizedTest
     @EnumSource
@@ -250,7 +250,7 @@ class ConnectStreamTest {
                 "65536");
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @ParameterizedTest
     @EnumSource

@@ -61,7 +61,7 @@ class ConnectUnaryTest {
         assertThat(answer.header("content-type")).isEqualTo("application/json");
     }
 
-    // ---- messages
+    // ---- message tests
 
     @ParameterizedTest
     @EnumSource
@@ -146,7 +146,7 @@ class ConnectUnaryTest {
         assertError(SIDES.send(version, json("$echo", "{}")), 501, "unimplemented", "$echo");
     }
 
-    // ---- metadata
+    // ---- metadata tests
 
     @ParameterizedTest
     @EnumSource
@@ -190,7 +190,7 @@ class ConnectUnaryTest {
         assertThat(answer.headers().keySet()).noneMatch(name -> name.contains("tri-header"));
     }
 
-    // ---- errors
+    // ---- error tests
 
     static Stream<Arguments> codes() {
         return Arrays.stream(Version.values())
@@ -243,7 +243,7 @@ class ConnectUnaryTest {
         assertThat(answer.header("content-type")).startsWith("text/plain");
     }
 
-    // ---- compression
+    // ---- compression tests
 
     @ParameterizedTest
     @EnumSource
@@ -298,7 +298,7 @@ class ConnectUnaryTest {
         assertError(SIDES.send(version, request), 400, "invalid_argument", "gzip");
     }
 
-    // ---- limits
+    // ---- limit tests
 
     @ParameterizedTest
     @EnumSource
@@ -327,7 +327,7 @@ class ConnectUnaryTest {
                 "rpc.limits.max-response");
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @ParameterizedTest
     @EnumSource
@@ -377,7 +377,7 @@ class ConnectUnaryTest {
         }
     }
 
-    // ---- GET
+    // ---- GET tests
 
     private static WebRequest get(String method, String query) {
         return WebRequest.of("GET", WebSides.WORDS + method + "?" + query);

@@ -115,7 +115,7 @@ class DocumentedHttpTest {
                                 .isEqualTo(shown.getValue().strip())));
     }
 
-    /** Executes a curl command. Supports only the options that occur on the page. */
+    /** Executes a curl command. Supports only the options that docs/http.md uses. */
     private static String run(String curl) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>();
         Matcher word = WORD.matcher(curl);

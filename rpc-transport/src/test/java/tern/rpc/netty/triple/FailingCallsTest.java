@@ -403,7 +403,7 @@ class FailingCallsTest {
         };
     }
 
-    @SuppressWarnings("NullAway") // this filter intentionally violates the nullness contract
+    @SuppressWarnings("NullAway") // the filter intentionally violates the nullness contract
     private static ClientFilter clientFilter() {
         return (call, next) -> {
             Planted.at(Step.CLIENT_FILTER_BEFORE);

@@ -405,7 +405,7 @@ class FailingStreamsTest {
                 .on(proxy);
     }
 
-    @SuppressWarnings("NullAway") // this filter intentionally violates the nullness contract
+    @SuppressWarnings("NullAway") // the filter intentionally violates the nullness contract
     private static Filter filter(Step before, Step after, Step stage, Step nothing) {
         return (call, next) -> {
             Planted.at(before);

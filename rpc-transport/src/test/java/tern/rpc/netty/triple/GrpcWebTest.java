@@ -76,7 +76,7 @@ class GrpcWebTest {
         assertThat(answer.body()).isEmpty();
     }
 
-    // ---- messages
+    // ---- message tests
 
     @ParameterizedTest
     @ValueSource(strings = {"application/grpc-web", "application/grpc-web+proto"})
@@ -127,7 +127,7 @@ class GrpcWebTest {
         assertThat(lines.subList(3, lines.size())).containsExactly("x-one=1", "bytes-bin=AQL/", "bytes-bin=/w==");
     }
 
-    // ---- base64
+    // ---- base64 tests
 
     @ParameterizedTest
     @EnumSource
@@ -188,7 +188,7 @@ class GrpcWebTest {
         return bytes.toByteArray();
     }
 
-    // ---- errors
+    // ---- error tests
 
     @ParameterizedTest
     @EnumSource
@@ -260,7 +260,7 @@ class GrpcWebTest {
         assertThat(subtype.header("accept-post")).contains("application/grpc-web+proto");
     }
 
-    // ---- compression and limits
+    // ---- limit tests
 
     @ParameterizedTest
     @EnumSource
@@ -298,7 +298,7 @@ class GrpcWebTest {
         assertStatus(send(version, request("repeat", "20000")), 8, "rpc.limits.max-response");
     }
 
-    // ---- streams
+    // ---- stream tests
 
     @ParameterizedTest
     @EnumSource
@@ -367,7 +367,7 @@ class GrpcWebTest {
         }
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @ParameterizedTest
     @EnumSource

@@ -52,7 +52,7 @@ class HeaderTableTest {
     @Test
     void morePathsThanTheTableHoldsAllArrive() throws Exception {
         Random random = new Random(7);
-        for (int i = 0; i < 30_000; i++) { // this many different paths fill the table several times
+        for (int i = 0; i < 30_000; i++) { // the paths together exceed the table, so it becomes full several times
             Http2Headers sent = request("/a.long.name.of.a.Service/call" + random.nextInt(200), "1");
 
             assertThat(decoded(encoded(sent))).isEqualTo(sent);

@@ -27,7 +27,7 @@ class Http1DrainTest {
         /** Returns its argument. */
         String tell(String text);
 
-        /** Sends its argument, and ends when the test releases it. */
+        /** Sends its argument, and ends the stream when the test permits it. */
         void stream(String text, StreamObserver<String> out);
     }
 

@@ -62,7 +62,7 @@ class Http1FixturesTest {
         sameError("accept-foo accept-xml checked health-json no-method no-service openapi openapi2 overload-sig"
                 + " overload-sig2 pb-fail root");
 
-        // These requests use GET or have a body that is not JSON, so they are sent to a server with the required
+        // The next requests use GET or have a body that is not JSON, so they are sent to a server with the required
         // features enabled.
         marked("HEAD ext-json form-params get-json-param get-nul get-query-params get-query-pojo text-plain");
 

@@ -128,7 +128,7 @@ class Http1ServerTest {
         return String.valueOf(told.poll(30, TimeUnit.SECONDS));
     }
 
-    // Pipelining
+    // Pipelined requests
 
     @Test
     void requestsSentWithoutWaitingAreAnsweredInOrder() throws InterruptedException {
@@ -180,7 +180,7 @@ class Http1ServerTest {
         }
     }
 
-    // Tests of how long a connection stays open
+    // Connection lifetime
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
@@ -300,7 +300,7 @@ class Http1ServerTest {
         }
     }
 
-    // Bodies
+    // Request bodies
 
     @Test
     void clientGets100ContinueIfItsBodyIsNeeded() {

@@ -540,7 +540,7 @@ class Http2ServerTest {
 
             wire.leaveAbruptly();
 
-            cancelled.await(); // the method is cancelled only after the exception has occurred
+            cancelled.await(); // the method is cancelled only after the reset has caused an exception
             assertThat(log.lines()).isEmpty();
         }
     }

@@ -96,7 +96,7 @@ final class Http2Wire implements AutoCloseable {
     private final AtomicInteger finished = new AtomicInteger();
     private OnData onData = (stream, bytes) -> {};
 
-    /** Called for each DATA frame. */
+    /** Called for each DATA frame that has been read. */
     interface OnData {
         void read(int stream, int bytes);
     }
@@ -154,8 +154,8 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Removes the captured frames that end the connection. They would otherwise reach the server before its answer is
-     * complete.
+     * Removes the captured frames that end the connection. These frames would otherwise reach the server before its
+     * answer is complete.
      */
     private static byte[] withoutEnd(byte[] captured) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream();

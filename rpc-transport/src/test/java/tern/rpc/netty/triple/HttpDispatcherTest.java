@@ -19,7 +19,7 @@ import tern.rpc.netty.triple.WebClient.Version;
 @Timeout(120)
 class HttpDispatcherTest {
 
-    /** A request for one row of the table, and a check of its answer. */
+    /** A request for one row of the table in docs/wire-protocol.md 7.2, and a check of the answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
     @RegisterExtension

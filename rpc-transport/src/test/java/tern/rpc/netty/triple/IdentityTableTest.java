@@ -111,7 +111,7 @@ class IdentityTableTest {
     private final EventLoops loops = EventLoops.start(2);
     private final List<AutoCloseable> open = new ArrayList<>();
     private final Vault.Server vault = new Vault.Server();
-    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // one HTTP/2 client for each policy
+    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // the HTTP/2 client for each policy
     private final int[] ports = new int[Policy.values().length];
 
     @BeforeAll
@@ -147,7 +147,7 @@ class IdentityTableTest {
         loops.close();
     }
 
-    // ---- HTTP
+    // ---- HTTP requests
 
     private static List<Wire> wires() {
         byte[] json = "{\"gold\":1}".getBytes(UTF_8);
@@ -341,7 +341,8 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the rows for HTTP/1.1 already test the same code of the server
+                    // GET over HTTP/2 uses the same code of the server as GET over HTTP/1.1, so only HTTP/1.1 is tested
+                    continue;
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -435,7 +436,7 @@ class IdentityTableTest {
         return Stream.of(Policy.values()).flatMap(policy -> wires().stream().map(wire -> Arguments.of(policy, wire)));
     }
 
-    // ---- health and reflection
+    // ---- gRPC services
 
     private static Stream<Arguments> openServiceRows() {
         List<String> paths = List.of(
@@ -510,7 +511,7 @@ class IdentityTableTest {
                 .replaceAll("content-length=\\[\\d+\\]", "");
     }
 
-    // ---- hand-written HTTP/1.1
+    // ---- HTTP/1.1 requests
 
     private String raw(Policy policy, String head) {
         try (RawSocket socket = RawSocket.connect(ports[policy.ordinal()])) {
@@ -576,7 +577,7 @@ class IdentityTableTest {
         return Policy.values();
     }
 
-    // ---- dubbo
+    // ---- dubbo requests
 
     /** A request of the dubbo protocol. */
     private record Call(String service, String version, String method, String types, Consumer<ObjectWriter> rest) {
@@ -717,7 +718,7 @@ class IdentityTableTest {
         assertThat(normal(known)).isEqualTo(normal(unknown)).isEqualTo(normal(answer(policy, noMethod)));
     }
 
-    // ---- the service that needs no authentication, and the names used in this test
+    // ---- test names
 
     @ParameterizedTest
     @MethodSource("policies")

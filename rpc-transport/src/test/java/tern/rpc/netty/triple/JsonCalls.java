@@ -57,7 +57,7 @@ abstract class JsonCalls {
 
         String sum(String a, String b);
 
-        /** The JSON paths of the first two methods are the same. */
+        /** The JSON paths of the first two methods in this service are the same. */
         String stock(Long id);
 
         String stock(List<Long> ids);
@@ -226,7 +226,7 @@ abstract class JsonCalls {
     /** The server with the default settings. */
     static RpcServer server;
 
-    /** A server that also reads text and forms. */
+    /** A server that accepts plain text and forms in addition to JSON. */
     static RpcServer open;
 
     @BeforeAll

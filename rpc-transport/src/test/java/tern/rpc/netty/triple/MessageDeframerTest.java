@@ -210,7 +210,7 @@ class MessageDeframerTest {
         }
         deframer.add(data.slice());
 
-        deframer.request(990); // the 10 remaining messages are copied
+        deframer.request(990); // copies the 10 messages that have not been requested
         for (int i = 0; i < 10; i++) {
             deframer.add(data.slice());
         }

@@ -342,7 +342,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes the same erroneous call over the protocols of clients other than Tern's. */
+    /** Makes one erroneous call over each protocol of clients other than Tern's. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {
@@ -367,7 +367,7 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // this cast is not checked at run time
+    @SuppressWarnings("unchecked") // the JVM does not check the cast to a type variable
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }

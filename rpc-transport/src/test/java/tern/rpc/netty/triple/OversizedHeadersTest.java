@@ -22,7 +22,7 @@ import tern.rpc.server.ServiceExport;
 @Timeout(60)
 class OversizedHeadersTest {
 
-    /** The limit of clients that use gRPC for Java. */
+    /** The maximum size of headers that clients with gRPC for Java accept. */
     private static final int MOST = 8 << 10;
 
     private static final String LONG = "v".repeat(MOST);

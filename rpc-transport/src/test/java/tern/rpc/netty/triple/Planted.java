@@ -106,7 +106,7 @@ final class Planted {
         step = null;
     }
 
-    /** Returns whether this step must fail now. */
+    /** Returns whether the given step must fail now. */
     static boolean isAt(Enum<?> here) {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }

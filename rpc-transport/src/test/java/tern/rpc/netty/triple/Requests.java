@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** Wraps the protocol to record the connections that it opens. */
+    /** Wraps the protocol. The wrapper records the connections that are opened with the protocol. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // this method skips "ready", which may arrive at any time
+            while (next.equals("ready")) { // "ready" is skipped, because it may arrive at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

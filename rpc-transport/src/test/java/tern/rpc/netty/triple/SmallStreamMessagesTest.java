@@ -27,8 +27,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests the memory of small messages that wait in a stream. They must occupy little memory, and all of it must be
- * counted.
+ * Tests the memory of small messages that wait in a stream. The messages must occupy little memory, and all of this
+ * memory must be counted.
  */
 @Timeout(60)
 class SmallStreamMessagesTest {

@@ -443,7 +443,7 @@ class TripleClientFixturesTest {
         return persons;
     }
 
-    // Answers of a scripted server
+    // Scripted answers
 
     private static final Map<String, Consumer<Object>> SCRIPTED = new LinkedHashMap<>();
 

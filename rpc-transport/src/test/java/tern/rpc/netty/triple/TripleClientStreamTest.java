@@ -81,7 +81,7 @@ class TripleClientStreamTest {
         assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
     }
 
-    // Answers
+    // Answer tests
 
     @Test
     void answersAreDeliveredInOrderWithHeadersAndTrailers() {
@@ -254,7 +254,7 @@ class TripleClientStreamTest {
         other.next(Response.class);
     }
 
-    // Requests
+    // Request tests
 
     @Test
     void headersAreSentBeforeTheFirstRequest() {
@@ -392,7 +392,7 @@ class TripleClientStreamTest {
         assertThat(request.body.toByteArray()).isEqualTo(framed("fine"));
     }
 
-    // Ends
+    // Stream ends
 
     @Test
     void failedCallResetsItsStream() {

@@ -205,7 +205,7 @@ class TripleClientTest extends RawServerCalls {
         send(connection, "y");
         Http2Script script = Http2Script.accept(server);
 
-        // the requests end in any order
+        // either of the two requests may be complete first
         assertThat(List.of(script.request(), script.request()))
                 .extracting(request -> new String(message(request), UTF_8) + request.header("tern-one-way"))
                 .containsExactlyInAnyOrder("xyes", "y");

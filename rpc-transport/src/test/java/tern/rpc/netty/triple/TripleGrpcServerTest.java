@@ -91,7 +91,7 @@ class TripleGrpcServerTest {
         executor.shutdownNow();
     }
 
-    // The server
+    // Server methods
 
     private static final class Bytes implements io.grpc.MethodDescriptor.Marshaller<byte[]> {
         @Override
@@ -325,7 +325,7 @@ class TripleGrpcServerTest {
         return next;
     }
 
-    // Tests
+    // Call tests
 
     @Test
     void callIsAnswered() {

@@ -151,7 +151,7 @@ class TripleInteropTest extends DubboInteropContract {
         return failure.isTimeout() || status(failure).code == TriRpcStatus.Code.DEADLINE_EXCEEDED;
     }
 
-    // ---- protobuf
+    // ---- protobuf tests
 
     @Test
     void protobufMessagesTravelAsTheyAre() {
@@ -175,7 +175,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(ours.status().description()).isEqualTo("no \u00e9%\nentry");
     }
 
-    // ---- streams
+    // ---- stream tests
 
     @Test
     void serverStreamIsDeliveredInOrder() throws Exception {
@@ -340,7 +340,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(dubboShapes.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("late");
     }
 
-    // ---- unary
+    // ---- unary tests
 
     @ParameterizedTest
     @EnumSource
@@ -359,7 +359,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(status(told).description).isEqualTo("not for you");
     }
 
-    // ---- missing services and methods
+    // ---- missing methods
 
     /**
      * If a version is unknown, Tern refuses the call. Dubbo's provider falls back to the export without a group or
@@ -421,7 +421,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(status(told).description).contains("serialization 'fastjson2'", "hessian4");
     }
 
-    // ---- time
+    // ---- deadline tests
 
     @Test
     void timeoutOfDubboReachesTheMethod() {
@@ -459,7 +459,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(call.get(20, TimeUnit.SECONDS)).isEqualTo("slow");
     }
 
-    // ---- compression
+    // ---- compression tests
 
     @Test
     void compressedMessagesOfDubboAreRead() throws Exception {

@@ -18,7 +18,9 @@ class UnreadSmallAnswersTest {
 
     private static final int REQUESTS = 5_000;
 
-    /** The minimum number of bytes that are counted for an answer: a buffer, and the objects that it occupies. */
+    /**
+     * The minimum number of bytes that are counted for an answer: the size of its buffer and of the buffer's objects.
+     */
     private static final long MIN_BYTES = 1 << 10;
 
     private static final int LONG = 7_000;

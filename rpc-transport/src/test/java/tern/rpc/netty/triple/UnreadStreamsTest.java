@@ -201,7 +201,7 @@ class UnreadStreamsTest {
         Await.until("each stream keeps what it may", () -> unsent() > STREAMS * 900_000.0);
         awaitFreeWorkers();
 
-        // the limit also allows for the counted memory of the frames' objects
+        // the asserted limit includes the counted memory of the frames' objects
         assertThat(unsent()).isLessThan(STREAMS * 3_000_000.0);
         openWindows(wire);
         for (int i = 0; i < STREAMS; i++) {
@@ -269,7 +269,7 @@ class UnreadStreamsTest {
         }
         Await.until("each stream has sent what it may", () -> unsent() > STREAMS * (31 << 10));
         awaitFreeWorkers();
-        // the limit also allows for the counted memory of the frames' objects
+        // the asserted limit includes the counted memory of the frames' objects
         assertThat(unsent()).isLessThan(STREAMS * 450_000.0);
 
         openWindows(wire);
@@ -295,7 +295,9 @@ class UnreadStreamsTest {
         assertThat(answer.data.size()).isGreaterThan(200_000);
     }
 
-    /** The streams send only while they are ready, but all streams together exceed the memory for unread answers. */
+    /**
+     * Each stream sends messages only while it is ready, but all streams together exceed the memory for unread answers.
+     */
     @Test
     void readyStreamsThatTheServerEndsAreNotified() {
         serve(limits -> limits.withMaxUnsentBytes(1 << 20, 1 << 20));

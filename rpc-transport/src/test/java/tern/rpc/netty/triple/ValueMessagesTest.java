@@ -31,7 +31,7 @@ class ValueMessagesTest {
     private static final int ONE = 1;
     private static final int SEVERAL = 2;
 
-    // ---- accepted messages
+    // ---- acceptance tests
 
     @Test
     void valuesAndListsAreDistinguishedFromWrappers() {
@@ -64,7 +64,7 @@ class ValueMessagesTest {
         assertThat(isRequest(new byte[] {0x0A, (byte) 0x80}, SEVERAL)).isFalse();
     }
 
-    // ---- to JSON
+    // ---- to-JSON tests
 
     @Test
     void emptyMessageIsAnEmptyArray() {
@@ -196,7 +196,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- from JSON
+    // ---- from-JSON tests
 
     @ParameterizedTest
     @ValueSource(
@@ -334,7 +334,7 @@ class ValueMessagesTest {
         }
     }
 
-    // ---- values
+    // ---- test messages
 
     private static Value nested(int depth) {
         Value value = of(1);

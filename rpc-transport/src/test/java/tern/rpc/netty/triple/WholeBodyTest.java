@@ -17,7 +17,7 @@ class WholeBodyTest {
         WholeBody body = new WholeBody(1 << 20, false);
 
         body.add(allocator.buffer().writeZero(100));
-        body.compact(); // the body pauses
+        body.compact(); // connections call compact() when no bytes arrive for a while
         for (int i = 0; i < 50; i++) {
             body.add(allocator.buffer().writeZero(10_000));
         }

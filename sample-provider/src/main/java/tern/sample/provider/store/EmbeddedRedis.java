@@ -14,8 +14,8 @@ import redis.embedded.core.ExecutableProvider;
 
 /**
  * Runs a real Redis server as a child process, on a free port of the loopback interface and without persistence. This
- * class starts the binary itself. The library's own server would stop Redis in a JVM shutdown hook, before the calls
- * have drained.
+ * class starts the binary itself. The server class of the library embedded-redis would stop Redis in a JVM shutdown
+ * hook, before the calls have drained.
  */
 final class EmbeddedRedis implements AutoCloseable {
 

@@ -8,7 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param downOnFailure Whether health is DOWN instead of DEGRADED while more than one call in a hundred fails, is
  *     refused or hangs.
- * @param flightRecorder Whether the flight recorder records a long miss for 30 s, at most once in ten minutes.
+ * @param flightRecorder Whether the flight recorder records for 30 s if calls miss the target for long, at most once in
+ *     ten minutes.
  */
 @ConfigurationProperties("rpc.diagnosis")
 public record RpcDiagnosisProperties(

@@ -29,7 +29,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
      * @param checked the expected and the measured effect of the most recent change of a property; empty if there was
      *     none
      * @param recorded the last flight recording; null if there was none
-     * @param history the causes of misses within 24 hours, oldest first
+     * @param history the causes of missed latency targets within 24 hours, oldest first
      * @param seconds the values of the last ten minutes, oldest first
      * @param minutes the values of the last 24 hours, oldest first
      */
@@ -73,7 +73,9 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** Returns the current diagnosis, followed by one line for each of the most recent causes of earlier misses. */
+    /**
+     * Returns the current diagnosis, followed by one line for each of the most recent causes of missed latency targets.
+     */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();

@@ -57,7 +57,7 @@ final class DruidTuning {
         pool.setMaxWait(sizing.jdbcWait().toMillis());
         pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
         pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
-        pool.setUseUnfairLock(true); // Explicit, because a later release of Druid may change the default.
+        pool.setUseUnfairLock(true); // This is the default, but a later release of Druid may change it.
         pool.setKeepAlive(true);
         pool.setPoolPreparedStatements(true);
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
@@ -78,8 +78,8 @@ final class DruidTuning {
     }
 
     /**
-     * Sets a timeout in the driver's connection properties. Druid does the same for other drivers. Timeouts that the
-     * URL or the connection properties already contain are kept.
+     * Sets a timeout in the driver's connection properties. For other drivers, Druid itself sets the timeouts. Timeouts
+     * that the URL or the connection properties already contain are kept.
      */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')

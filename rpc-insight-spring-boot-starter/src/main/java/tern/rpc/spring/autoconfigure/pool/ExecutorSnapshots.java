@@ -63,8 +63,9 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns the core size of an executor that the application creates, if it limits the number of threads: the
-     * executor has more threads only while its queue is full. Returns an empty list otherwise.
+     * Returns the core size of an executor of the application, if the core size limits the number of threads: the
+     * executor starts more threads only while its queue is full. Returns an empty list if the core size is not the
+     * limit.
      */
     private static List<PoolSetting> core(ThreadPoolExecutor pool) {
         int core = pool.getCorePoolSize();
@@ -125,7 +126,8 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        pool.getQueuedTaskCount())) // tasks that were submitted by tasks of the pool
+                                        // the number of waiting tasks that tasks of the pool have submitted
+                                        pool.getQueuedTaskCount()))
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

@@ -43,7 +43,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
 
     @Override
     public void afterSingletonsInstantiated() {
-        origins.getIfAvailable(); // created early, because a snapshot may be read while the context closes
+        origins.getIfAvailable(); // The bean is created now, because a snapshot may be read while the context closes.
         ForkJoinPool common = ForkJoinPool.commonPool();
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }

@@ -33,9 +33,9 @@ final class FailedName {
     private FailedName() {}
 
     /**
-     * Returns the name of a statement that ended with an exception. A statement that timed out keeps its name, because
-     * it was slow but did not fail. A statement that was rejected because of its data also keeps its name, because
-     * applications often expect this.
+     * Appends {@code (failed)} or the SQL state to the name of a statement that ended with an exception. Returns the
+     * name unchanged if the statement timed out, because it was slow but did not fail. Also returns the name unchanged
+     * if the database rejected the data of the statement, because applications often expect this.
      */
     static @Nullable String ofStatement(@Nullable String statement, Throwable failure) {
         return ofStatement(statement, failure instanceof SQLException sql ? sql.getSQLState() : null, failure);
@@ -57,14 +57,18 @@ final class FailedName {
         return EXPECTED_STATES.contains(known.substring(0, 2)) ? statement : statement + " (failed " + known + ")";
     }
 
-    /** Returns the name of a command that ended with an exception. A command that timed out keeps its name. */
+    /**
+     * Appends {@code (failed)} or the error to the name of a Redis command that ended with an exception. Returns the
+     * name unchanged if the command timed out, if no connection was free, or if applications often expect the error.
+     */
     static @Nullable String ofCommand(@Nullable String command, Throwable failure) {
         if (command == null || isTimeOut(failure)) {
             return command;
         }
         String word = "";
         Throwable cause = failure;
-        for (int i = 0; cause != null && i < MAX_CAUSES; i++) { // Spring wraps the clients' exceptions
+        // Spring wraps the exceptions of Redis clients, so the causes are searched, too
+        for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
             String message = cause.getMessage() == null ? "" : cause.getMessage();
             Matcher error = REDIS_ERROR.matcher(message);
             if (word.isEmpty() && error.find()) {

@@ -47,8 +47,8 @@ final class HttpName {
     }
 
     /**
-     * Like {@link #of(String, int)}. The name of an exchange that was answered with a redirect also contains the address
-     * in the answer, as in {@code GET stock:8080 (redirect to stock-2:8080)}.
+     * Like {@link #of(String, int)}. The name of an exchange that was answered with a redirect also contains the
+     * address in the answer, as in {@code GET stock:8080 (redirect to stock-2:8080)}.
      *
      * @param location the address in the answer; null if there is none
      * @param host the host and port of the exchange itself, for addresses without a host
@@ -76,7 +76,10 @@ final class HttpName {
                 : name + (times == 1 ? " (redirect to " : " (" + times + " redirects to ") + host(last) + ")";
     }
 
-    /** Returns whether a name is the name of this exchange with redirects that the client followed. */
+    /**
+     * Returns whether {@code name} consists of the name of the given exchange and the redirects that the client
+     * followed.
+     */
     static boolean isRedirected(String name, String exchange) {
         return REDIRECTED
                 .matcher(name.startsWith(exchange) ? name.substring(exchange.length()) : "")

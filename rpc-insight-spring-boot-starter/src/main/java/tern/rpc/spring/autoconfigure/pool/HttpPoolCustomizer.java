@@ -16,7 +16,9 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Sets the application's and Tern's limits in an HTTP client that Boot creates, and measures the client's exchanges. */
+/**
+ * Sets the application's and Tern's limits in an HTTP client that Boot creates, and measures the client's exchanges.
+ */
 final class HttpPoolCustomizer
         implements ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> {
 

@@ -47,7 +47,10 @@ final class RedisWatch implements BeanPostProcessor {
         return proxy.getProxy(factory.getClass().getClassLoader());
     }
 
-    /** Returns the address of the only server of this client; null if it has several or if the address is unknown. */
+    /**
+     * Returns the address of the only server of the given client; null if the client has several servers or if the
+     * address is unknown.
+     */
     static @Nullable String server(RedisConnectionFactory factory) {
         if (!(factory instanceof LettuceConnectionFactory lettuce)
                 || lettuce.getClusterConfiguration() != null
@@ -56,8 +59,8 @@ final class RedisWatch implements BeanPostProcessor {
             return null;
         }
         String server = lettuce.getHostName() + ":" + lettuce.getPort();
-        // Clients with a fixed primary and replicas also return the default address, so the default address is treated
-        // as unknown.
+        // A client that is configured with a fixed primary and replicas returns the default address instead of its own.
+        // The default address is therefore treated as unknown.
         return server.equals(DEFAULT_SERVER) ? null : server;
     }
 }

@@ -91,7 +91,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
 
     /** A thread like the threads that Tomcat creates. It also stores how long its request waited. */
     private static final class Worker extends TaskThread implements WaitedWorker {
-        private long waitedNanos; // Only this thread uses the field.
+        private long waitedNanos; // Only the thread that this object represents uses the field.
 
         Worker(ThreadGroup group, Runnable target, String name) {
             super(group, target, name);

@@ -89,7 +89,7 @@ final class WatchedHttpClient extends HttpClient {
             return answer.newIncompleteFuture();
         }
 
-        /** Cancels the exchange, too. */
+        /** Cancels both this future and the exchange. */
         @Override
         public boolean cancel(boolean mayInterrupt) {
             boolean isCancelled = super.cancel(mayInterrupt);

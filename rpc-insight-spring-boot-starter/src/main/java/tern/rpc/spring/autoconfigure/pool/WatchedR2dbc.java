@@ -35,7 +35,7 @@ final class WatchedR2dbc {
         this.borrowings = borrowings;
     }
 
-    /** Returns a publisher of the connection that measures the wait for it. */
+    /** Returns a publisher of the connection that measures the wait for the connection. */
     Mono<Connection> taken(Mono<Connection> source) {
         return Mono.deferContextual(context -> {
             AsyncOperation wait = ReactiveLedger.of(context).begin(Phase.JDBC_CONNECTION, () -> pool);

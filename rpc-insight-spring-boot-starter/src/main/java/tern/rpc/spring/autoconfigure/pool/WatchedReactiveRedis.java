@@ -21,8 +21,8 @@ import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.StoreNames;
 
 /**
- * A proxy for a reactive Redis connection that records commands. A command is recorded for the call whose reactive chain
- * or thread subscribes to its result, from the subscription to the last element. The proxy is thread-safe if the
+ * A proxy for a reactive Redis connection that records commands. A command is recorded for the call whose reactive
+ * chain or thread subscribes to its result, from the subscription to the last element. The proxy is thread-safe if the
  * connection is thread-safe.
  */
 final class WatchedReactiveRedis implements InvocationHandler {
@@ -35,11 +35,14 @@ final class WatchedReactiveRedis implements InvocationHandler {
 
     private static final int MAX_KEY_BYTES = 256;
 
-    /** The commands whose name contains this word read the elements in many small replies. */
+    /**
+     * The commands whose name contains this word, such as HSCAN, return the elements of a collection in many small
+     * replies. A large number of elements is therefore not a large reply.
+     */
     private static final String SCAN = "SCAN";
 
     private final StoreNames.Store store;
-    private final Object target; // the connection itself, or an object with a group of its commands
+    private final Object target; // the connection, or one of its command objects, such as ReactiveStringCommands
 
     private WatchedReactiveRedis(StoreNames.Store store, Object target) {
         this.store = store;

@@ -41,7 +41,7 @@ final class WatchedRedis implements InvocationHandler {
 
     private final StoreNames.Store store;
     private final RedisConnection connection;
-    private final Object target; // the connection itself, or an object with a group of its commands
+    private final Object target; // the connection, or one of its command objects, such as RedisStringCommands
 
     private WatchedRedis(StoreNames.Store store, RedisConnection connection, Object target) {
         this.store = store;

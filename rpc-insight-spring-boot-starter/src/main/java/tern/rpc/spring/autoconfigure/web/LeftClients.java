@@ -17,7 +17,7 @@ final class LeftClients {
      */
     private static final String JETTY = "org.eclipse.jetty.";
 
-    /** The classes in which the web servers write an answer. */
+    /** The simple names of the classes with which Tomcat and Jetty write an answer. */
     private static final Set<String> OUTPUTS = Set.of("OutputBuffer", "CoyoteOutputStream", "HttpOutput");
 
     /**

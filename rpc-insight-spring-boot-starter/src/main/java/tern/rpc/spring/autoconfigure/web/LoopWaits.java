@@ -28,7 +28,7 @@ final class LoopWaits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final double WEIGHT = 0.2;
     private static final double MAX_SHARE = 0.95;
-    private static final int MAX_CONNECTIONS = 1_024; // per loop
+    private static final int MAX_CONNECTIONS = 1_024; // the maximum number of connections remembered for each loop
 
     @SuppressWarnings("ThreadLocalUsage") // Each instance counts only the requests of its own filter.
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(Loop::new);

@@ -193,7 +193,7 @@ final class WebCalls implements CallSource {
 
         /**
          * Stops recording the request, because it is for a static file or for a handler of Boot itself, such as
-         * Actuator's handlers. A request for a static file or for a handler of Boot is not a call to the application.
+         * Actuator's handlers. Such a request is not a call to the application.
          */
         void drop() {
             dropped = true;
@@ -273,9 +273,9 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Counts a request whose client has disconnected. A request whose client has disconnected has not failed. If it
-         * is late, it counts as late, because the client may have disconnected for this reason. If the request is not
-         * late, the diagnosis ignores it, because it may have ended early.
+         * Counts a request whose client has disconnected. Such a request has not failed. A late request counts as late,
+         * because its lateness may be the reason why the client disconnected. The diagnosis ignores a request that was
+         * not late, because the request may have ended early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {

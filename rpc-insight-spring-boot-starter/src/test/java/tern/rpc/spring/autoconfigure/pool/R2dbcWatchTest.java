@@ -30,7 +30,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests waits for an R2DBC pool, and statements on its connections, in the ledger of the call whose chain runs them. */
+/**
+ * Tests waits for an R2DBC pool, and statements on its connections, in the ledger of the call whose chain runs them.
+ */
 @Timeout(60)
 class R2dbcWatchTest {
 

@@ -67,7 +67,7 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        } catch (RuntimeException e) { // The transport may be closed, or the entry may be invalid.
+        } catch (RuntimeException e) { // The transport is closed, or the entry is invalid, so the request fails.
             answer.completeExceptionally(e);
         }
         return answer;
@@ -97,8 +97,8 @@ public final class MetadataClient implements ProcessMetadata {
                         answer.completeExceptionally(failure);
                     }
                 });
-        // The connection fails the call at its deadline. A second limit, on the answer, also covers a connection that
-        // does not open.
+        // An open connection fails the call at the call's deadline. This additional time limit also ends the call if
+        // the connection cannot be opened.
         answer.orTimeout(TIMEOUT.toMillis() + 500, TimeUnit.MILLISECONDS).whenComplete((metadata, failure) -> {
             pending.fail(
                     new RpcException(StatusCode.CANCELLED, pending + " is not needed any more", Executed.MAYBE, null));

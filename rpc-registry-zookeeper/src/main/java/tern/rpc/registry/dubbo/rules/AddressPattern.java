@@ -88,7 +88,7 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
                 form, host, 0, port, hasNumbers ? ends(host, true) : 0, hasNumbers ? ends(host, false) : 0);
     }
 
-    /** Returns an integer whose first bits are set. */
+    /** Returns an integer in which only the given number of highest bits are set. */
     private static int first(int bits) {
         return bits == 0 ? 0 : -1 << (Integer.SIZE - bits);
     }

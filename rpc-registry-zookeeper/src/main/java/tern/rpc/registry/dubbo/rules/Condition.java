@@ -79,7 +79,7 @@ record Condition(List<Term> calls, List<Term> providers) {
         return List.copyOf(terms);
     }
 
-    /** Returns the number of patterns. */
+    /** Returns the number of patterns in this condition. */
     int size() {
         return Stream.concat(calls.stream(), providers.stream())
                 .mapToInt(term -> term.patterns().size())

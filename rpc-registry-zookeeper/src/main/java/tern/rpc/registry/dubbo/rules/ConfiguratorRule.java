@@ -192,7 +192,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 continue;
             }
             if (scope == Scope.PROVIDER && !OF_PROVIDERS.contains(name)) {
-                continue; // Only providers use this parameter, and they read the rule themselves.
+                // A parameter that is not in OF_PROVIDERS is used only by providers, which read the rule themselves.
+                continue;
             }
             if (isNamed(name, TIMEOUT)) {
                 timeouts.put(method(name, TIMEOUT), Duration.ofMillis(parameters.number(name, 1, MAX_MILLIS)));
@@ -246,7 +247,8 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             if (isForAddress
                     && (change.applications().isEmpty() || change.applications().contains(application))) {
                 change.executes().forEach((method, limit) -> {
-                    limits.remove(method); // Without the removal, the method would keep its earlier place in the map.
+                    // A later limit takes precedence, so the method is moved to the end of the map.
+                    limits.remove(method);
                     limits.put(method, limit);
                 });
             }

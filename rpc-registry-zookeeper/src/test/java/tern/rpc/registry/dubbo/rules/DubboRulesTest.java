@@ -71,7 +71,7 @@ class DubboRulesTest {
                 """.formatted(parameters));
     }
 
-    // ---- conditions
+    // ---- condition tests
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
@@ -133,7 +133,7 @@ class DubboRulesTest {
         assertThat(rules.route("put", ALL)).isEqualTo(ALL);
     }
 
-    // ---- tags
+    // ---- tag tests
 
     @Test
     void tagRuleGivesTagsToAddresses() {
@@ -159,7 +159,7 @@ class DubboRulesTest {
         assertThat(rules.isForced("gray")).isFalse();
     }
 
-    // ---- configurators
+    // ---- configurator tests
 
     @Test
     void timeoutIsSetForAllMethodsOrOne() {
@@ -310,7 +310,7 @@ class DubboRulesTest {
         assertThat(configs("timeout: 5")).hasToString("cap.Orders::.configurators");
     }
 
-    // ---- addresses
+    // ---- address tests
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
@@ -394,7 +394,7 @@ class DubboRulesTest {
                 .containsExactly(ONE, GRAY);
     }
 
-    // ---- tags of rules and of providers
+    // ---- tag precedence
 
     @Test
     void tagWithAddressesBelongsToTheseAddressesOnly() {
@@ -429,7 +429,7 @@ class DubboRulesTest {
         assertThat(ALL).filteredOn(rules::takesCallsWithoutTag).containsExactly(ONE, TWO);
     }
 
-    // ---- rules of applications
+    // ---- application rules
 
     private static Rules ofApplication(Rule.Kind kind, String configs) {
         Rule rule = kind.parse("scope: application\nkey: shop\nconfigs: [" + configs + "]", ORDERS);

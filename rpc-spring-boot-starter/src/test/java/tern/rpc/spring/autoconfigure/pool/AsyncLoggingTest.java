@@ -85,8 +85,7 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter also runs when an event leaves the ring buffer. When an event leaves the ring buffer, the
-                // filter accepts every line.
+                // The filter also runs when a line leaves the ring buffer, and then accepts every line.
                 .hasSize(RING - RESERVE);
     }
 
