@@ -46,8 +46,7 @@ final class ConsoleOutcome {
         }
     }
 
-    void ended(
-            String endCode, Executed wasExecuted, String text, @Nullable String exceptionClass, Metadata metadata) {
+    void ended(String endCode, Executed wasExecuted, String text, @Nullable String exceptionClass, Metadata metadata) {
         code = endCode;
         executed = wasExecuted;
         message = text;

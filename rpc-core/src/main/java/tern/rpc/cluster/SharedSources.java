@@ -89,7 +89,7 @@ final class SharedSources {
             if (first) {
                 source.start(shared::heard);
             }
-        // The source failed to start, or the listener failed, for example because a connection cannot be opened.
+            // The source failed to start, or the listener failed, for example because a connection cannot be opened.
         } catch (RuntimeException | Error e) {
             shared.remove(service, listener);
             release(shared);

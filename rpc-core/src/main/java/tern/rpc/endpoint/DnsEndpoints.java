@@ -200,7 +200,7 @@ public final class DnsEndpoints implements EndpointSource {
         Throwable failure = null;
         try {
             found = lookup.addressesOf(names.get(name).endpoint().host());
-        // After a failed lookup, this thread continues with the other names.
+            // After a failed lookup, this thread continues with the other names.
         } catch (UnknownHostException | RuntimeException | Error e) {
             failure = e;
         }

@@ -70,7 +70,7 @@ final class Violations {
                 Object first = violations.iterator().next();
                 return place(method, cause.getClass().getClassLoader(), first);
             }
-        // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
+            // The exception class lacks the expected methods, as in an unknown version of Bean Validation.
         } catch (ReflectiveOperationException | RuntimeException e) {
             return Place.INSIDE;
         }

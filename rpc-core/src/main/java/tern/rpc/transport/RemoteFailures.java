@@ -196,7 +196,8 @@ public final class RemoteFailures {
         return Thrown.trace(read);
     }
 
-    private static Throwable withTrace(Throwable result, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {
+    private static Throwable withTrace(
+            Throwable result, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {
         StackTraceElement[] here = new Throwable().getStackTrace();
         int caller = firstOfCaller(here);
         StackTraceElement[] whole = new StackTraceElement[remote.length + 1 + here.length - caller];

@@ -30,10 +30,7 @@ final class GroupReader {
             if (processors > 0) {
                 String stat = files.text(folder + "/cpu.stat");
                 levels.add(new Level(
-                        folder,
-                        processors,
-                        Figures.named(stat, "nr_periods"),
-                        Figures.named(stat, "nr_throttled")));
+                        folder, processors, Figures.named(stat, "nr_periods"), Figures.named(stat, "nr_throttled")));
             }
         }
         return new Quota(levels);

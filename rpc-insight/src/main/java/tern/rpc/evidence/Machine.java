@@ -9,13 +9,7 @@ import java.util.List;
  * @param missing the path of each file that could not be read, with the reason
  */
 public record Machine(
-        Processors processors,
-        Quota quota,
-        Stalls stalls,
-        Memory memory,
-        Disk disk,
-        Tcp tcp,
-        List<String> missing) {
+        Processors processors, Quota quota, Stalls stalls, Memory memory, Disk disk, Tcp tcp, List<String> missing) {
 
     public Machine {
         missing = List.copyOf(missing);
@@ -93,12 +87,7 @@ public record Machine(
      * @param swapInBytes the number of bytes that the whole machine swapped in
      */
     public record Memory(
-            long limitBytes,
-            long usedBytes,
-            long limitHits,
-            long throttled,
-            long majorFaults,
-            long swapInBytes) {}
+            long limitBytes, long usedBytes, long limitHits, long throttled, long majorFaults, long swapInBytes) {}
 
     /**
      * The number of bytes that this process read from and wrote to devices. Bytes served by the page cache are not

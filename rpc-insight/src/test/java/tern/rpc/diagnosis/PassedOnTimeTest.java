@@ -41,7 +41,8 @@ class PassedOnTimeTest {
     }
 
     private static Machine machine(double own, double others, double collecting) {
-        return new Machine(2, own, others, 0, collecting, 0.3, "G1 Evacuation Pause", 100e6, 90e6, List.of(), 0, null, List.of());
+        return new Machine(
+                2, own, others, 0, collecting, 0.3, "G1 Evacuation Pause", 100e6, 90e6, List.of(), 0, null, List.of());
     }
 
     private static IllegalStateException noResource() {

@@ -44,16 +44,8 @@ class PressureTest {
                 new Processors(0, 0, 0, 0, 0, 0, 2, 2),
                 new Quota(List.of()),
                 new Stalls(
-                        false,
-                        stalledNanos(memoryStall < 0 ? -1 : memoryStall * one),
-                        stalledNanos(diskStall * one)),
-                new Memory(
-                        limit,
-                        limit < 0 ? -1 : limit * 99 / 100,
-                        limitHits * one,
-                        -1,
-                        faults * one,
-                        swapped * one),
+                        false, stalledNanos(memoryStall < 0 ? -1 : memoryStall * one), stalledNanos(diskStall * one)),
+                new Memory(limit, limit < 0 ? -1 : limit * 99 / 100, limitHits * one, -1, faults * one, swapped * one),
                 new Disk(0, ownWrites * one, 0, (ownWrites + othersWrite) * one),
                 new Tcp(0, 0),
                 List.of());

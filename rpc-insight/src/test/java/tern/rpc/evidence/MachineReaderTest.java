@@ -59,8 +59,7 @@ class MachineReaderTest {
         Machine.Quota quota = reader("cgroup2-pod.txt").read().quota();
 
         assertThat(quota.processors()).isEqualTo(1.5);
-        assertThat(quota.levels())
-                .containsExactly(new Level(POD + "/app", 2, 100, 0), new Level(POD, 1.5, 100, 40));
+        assertThat(quota.levels()).containsExactly(new Level(POD + "/app", 2, 100, 0), new Level(POD, 1.5, 100, 40));
     }
 
     @Test
@@ -154,8 +153,7 @@ class MachineReaderTest {
     void anotherSystemMissesEverythingButTheJvmsFigures() {
         Machine machine = new MachineReader(root, own).read();
 
-        assertThat(machine.processors())
-                .isEqualTo(new Machine.Processors(4_000_000_000L, -1, -1, -1, -1, -1, -1, 2));
+        assertThat(machine.processors()).isEqualTo(new Machine.Processors(4_000_000_000L, -1, -1, -1, -1, -1, -1, 2));
         assertThat(machine.quota().processors()).isEqualTo(-1);
         assertThat(machine.memory()).isEqualTo(new Machine.Memory(-1, -1, -1, -1, -1, -1));
         assertThat(machine.missing()).contains("proc/stat: not there", "proc/self/status: not there");

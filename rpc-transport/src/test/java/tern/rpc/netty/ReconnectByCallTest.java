@@ -70,8 +70,8 @@ class ReconnectByCallTest {
     }
 
     private RpcServer serve(int port) {
-        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        ServerTransportSettings.onPort(port), loops, protocols.ofServer())))
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(port), loops, protocols.ofServer())))
                 .export(ServiceExport.of(Work.class, name -> name))
                 .build();
         server.start();

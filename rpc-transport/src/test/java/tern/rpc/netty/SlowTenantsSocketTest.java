@@ -81,8 +81,8 @@ class SlowTenantsSocketTest {
 
     @BeforeEach
     void serve() {
-        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        ServerTransportSettings.onPort(0), loops, protocols.ofServer())))
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer())))
                 .export(ServiceExport.of(Slow.class, new Slow() {
                     @Override
                     public CompletableFuture<String> hold(String name) {

@@ -16,10 +16,14 @@ enum Attack {
     OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, PartialRequests::openHeaders),
 
     /** Sends only the first half of each message. */
-    HALF_MESSAGES("4,000 bytes of a message on 1,000 streams each of 128 connections", true, PartialRequests::halfMessages),
+    HALF_MESSAGES(
+            "4,000 bytes of a message on 1,000 streams each of 128 connections", true, PartialRequests::halfMessages),
 
     /** Sends a few large messages, each only in part. */
-    LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, PartialRequests::largeHalfMessages),
+    LARGE_HALF_MESSAGES(
+            "60 KB of a message of 8 MiB on 100 streams each of 64 connections",
+            true,
+            PartialRequests::largeHalfMessages),
 
     /** Sends maps whose keys all have the same hash code. */
     EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, Contents::equalHashes),
@@ -67,13 +71,18 @@ enum Attack {
     UNREAD_ANSWERS("answers of 8 MiB that are not read, 50 on each of 20 connections", true, Readers::unreadAnswers),
 
     /** Requests large answers over the dubbo protocol and does not read them. */
-    UNREAD_DUBBO_ANSWERS("answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections", false, Readers::unreadDubboAnswers),
+    UNREAD_DUBBO_ANSWERS(
+            "answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections",
+            false,
+            Readers::unreadDubboAnswers),
 
     /** Sends heartbeats over the dubbo protocol and does not read the responses. */
-    UNREAD_HEARTBEATS("heartbeats of dubbo whose answers are not read, by 4 connections", false, Readers::unreadHeartbeats),
+    UNREAD_HEARTBEATS(
+            "heartbeats of dubbo whose answers are not read, by 4 connections", false, Readers::unreadHeartbeats),
 
     /** Makes calls with large requests and large answers, and reads all answers. */
-    LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, Readers::largeRequests),
+    LARGE_REQUESTS(
+            "texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, Readers::largeRequests),
 
     /**
      * Makes the server's threads wait for slow readers of streams. Each of many addresses has only a few streams.

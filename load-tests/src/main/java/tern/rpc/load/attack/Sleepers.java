@@ -55,8 +55,7 @@ final class Sleepers {
     }
 
     /** Opens a connection and keeps {@code atATime} calls open on it, until the server closes the connection. */
-    static void callAgain(
-            Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
+    static void callAgain(Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
             throws IOException {
         try (RawHttp2 connection = attacker.connect(from, -1)) {
             for (int i = 0; i < atATime; i++) {

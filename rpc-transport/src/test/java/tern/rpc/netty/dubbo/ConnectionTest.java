@@ -188,8 +188,8 @@ class ConnectionTest {
     @Test
     void callFailsAsNotExecutedWhereConnectionsAreOnlyAccepted() throws Exception {
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(
-                    defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             server.next().send(RawFrame.readOnly(7));
             RawSocket first = server.next();
@@ -227,8 +227,8 @@ class ConnectionTest {
     @Test
     void serverThatOnlyAcceptsAndClosesIsNotConnectedToWithoutAPause() {
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(
-                    defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
 
             server.next().close();
@@ -329,8 +329,8 @@ class ConnectionTest {
         try (RawServer server = RawServer.start()) {
             // The client measures the time until the heartbeat from the beginning of the call, before it queues the
             // request. Two seconds are long enough for the request to be sent before the heartbeat.
-            RpcClient client = sides.client(
-                    defaults -> patient(defaults).withProbe(Duration.ofSeconds(2), Duration.ofMillis(50)));
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withProbe(Duration.ofSeconds(2), Duration.ofMillis(50)));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             Future<RpcException> call = failing(() -> service.echo("x"));
             RawSocket silent = server.next();
@@ -366,7 +366,8 @@ class ConnectionTest {
     @Test
     void connectionWithARunningCallIsNotIdle() throws Exception {
         RpcServer server = sides.serve(
-                limits -> limits.withIdleTimeout(Duration.ofMillis(1_500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
+                limits ->
+                        limits.withIdleTimeout(Duration.ofMillis(1_500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
                 settings -> {});
         GreetService service = Sides.refer(
                 sides.client(ConnectionTest::patient), reference -> {}, new Endpoint("127.0.0.1", server.port()));

@@ -151,7 +151,11 @@ class DubboFixturesTest {
         CALLS.put("unicode", Call.of(service -> service.echo("hé中😀"), "hé中😀"));
         CALLS.put("bytes", Call.of(service -> service.bytes(new byte[] {0, 1, 2, 3}), new byte[] {0, 1, 2, 3}));
         CALLS.put("async", Call.of(service -> service.async("q").get(20, TimeUnit.SECONDS), "async:q"));
-        CALLS.put("map-list", Call.of(service -> service.map(CapturedValues.map(), new ArrayList<>(List.of(new Person()))), CapturedValues.map()));
+        CALLS.put(
+                "map-list",
+                Call.of(
+                        service -> service.map(CapturedValues.map(), new ArrayList<>(List.of(new Person()))),
+                        CapturedValues.map()));
         type("types-instant", Instant.ofEpochSecond(1_700_000_000L, 5));
         type("types-localdatetime", LocalDateTime.of(2024, 1, 2, 3, 4, 5));
         type("types-zdt", LocalDateTime.of(2024, 1, 2, 3, 4, 5).atZone(ZoneId.of("UTC")));

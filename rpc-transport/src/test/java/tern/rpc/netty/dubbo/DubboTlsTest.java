@@ -467,7 +467,8 @@ class DubboTlsTest {
     void clientThatStopsInsideItsFirstBytesOverTlsIsClosed() throws Exception {
         Tls tls = ofServer();
         RpcServer server = sides.serve(
-                limits -> limits.withFirstBytesTimeout(Duration.ofSeconds(1)).withTls(() -> tls, false), settings -> {});
+                limits -> limits.withFirstBytesTimeout(Duration.ofSeconds(1)).withTls(() -> tls, false),
+                settings -> {});
         try (TlsSocket socket = new TlsSocket(server.port(), AUTHORITY, null)) {
             socket.frames().send(new byte[] {(byte) 0xDA});
 

@@ -23,8 +23,7 @@ public final class ReadingSubscriber<T, R> implements Flow.Subscriber<T> {
      * @param over runs when the stream has ended; may run more than once
      * @param pause runs where a simulation may run other work
      */
-    public ReadingSubscriber(
-            Consumer<? super T> check, Supplier<? extends R> result, Runnable over, Runnable pause) {
+    public ReadingSubscriber(Consumer<? super T> check, Supplier<? extends R> result, Runnable over, Runnable pause) {
         this.check = check;
         this.result = result;
         this.over = over;

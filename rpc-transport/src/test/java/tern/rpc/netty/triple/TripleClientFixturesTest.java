@@ -97,7 +97,12 @@ class TripleClientFixturesTest {
         greet("unicode", value("hé中😀"), "echo", "hé中😀");
         greet("bytes", value(new byte[] {0, 1, 2, 3}), "bytes", new byte[] {0, 1, 2, 3});
         greet("async", value("async:q"), "async", "q");
-        greet("map-list", value(CapturedValues.map()), "map", CapturedValues.map(), new ArrayList<>(List.of(new Person())));
+        greet(
+                "map-list",
+                value(CapturedValues.map()),
+                "map",
+                CapturedValues.map(),
+                new ArrayList<>(List.of(new Person())));
         type("types-instant", Instant.ofEpochSecond(1_700_000_000L, 5));
         type("types-localdatetime", LocalDateTime.of(2024, 1, 2, 3, 4, 5));
         type("types-zdt", LocalDateTime.of(2024, 1, 2, 3, 4, 5).atZone(ZoneId.of("UTC")));

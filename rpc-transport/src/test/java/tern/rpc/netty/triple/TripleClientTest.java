@@ -275,7 +275,8 @@ class TripleClientTest extends RawServerCalls {
 
     @Test
     void requestAboveTheLimitIsNotSent() {
-        ClientConnection connection = requests.connect(server.endpoint(), settings -> settings.withMaxMessageBytes(1_000));
+        ClientConnection connection =
+                requests.connect(server.endpoint(), settings -> settings.withMaxMessageBytes(1_000));
 
         assertFailed(
                 Requests.send(connection, requests.call(CALL, (Object) new byte[1_001])),
