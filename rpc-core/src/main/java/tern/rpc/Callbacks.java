@@ -45,7 +45,7 @@ final class Callbacks {
                 type.isInterface() && !type.isAnnotation() && !type.isSealed() && type.getClassLoader() != null;
         return ofTheApplication
                 && !isOfAnyLibrary(type)
-                && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
+                && (type.isAnnotationPresent(FunctionalInterface.class) || isListener(type));
     }
 
     /**
@@ -60,7 +60,7 @@ final class Callbacks {
      * Returns whether the interface is a listener: it has at least one abstract method, and all abstract methods return
      * void.
      */
-    private static boolean isOnlyTold(Class<?> type) {
+    private static boolean isListener(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))
                 .toList();

@@ -64,12 +64,12 @@ public final class SeldomWarning {
             return false;
         }
         int more = heldBack.getAndSet(0);
-        String told =
+        String text =
                 more == 0 ? message.get() : message.get() + " (" + more + " more of the kind since the last warning)";
         if (cause == null) {
-            log.warn(told);
+            log.warn(text);
         } else {
-            Thrown.log(cause, shown -> log.warn(told, shown));
+            Thrown.log(cause, shown -> log.warn(text, shown));
         }
         return true;
     }

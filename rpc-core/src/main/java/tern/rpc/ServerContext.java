@@ -302,16 +302,16 @@ public final class ServerContext {
 
     /** Cancels the call and runs its listeners. Called when the caller no longer waits for the answer. */
     public void cancel() {
-        List<Runnable> told;
+        List<Runnable> notified;
         synchronized (whole) {
             if (whole.cancelled) {
                 return;
             }
             whole.cancelled = true;
-            told = whole.listeners == null ? List.of() : whole.listeners;
+            notified = whole.listeners == null ? List.of() : whole.listeners;
             whole.listeners = null;
         }
-        for (Runnable listener : told) {
+        for (Runnable listener : notified) {
             try {
                 listener.run();
             } catch (Throwable e) {

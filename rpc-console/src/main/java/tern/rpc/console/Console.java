@@ -22,14 +22,12 @@ final class Console {
     private final ConsoleFiles files = new ConsoleFiles();
     private final String instance = UUID.randomUUID().toString();
     private final Supplier<String> lastElement;
-    private final ConsoleAccess access;
     private final Supplier<ConsoleCalls> calls;
     private final Supplier<ServiceCatalog> services;
     private final Supplier<LiveData> live;
     private final Supplier<SettingList> settings;
 
     Console(ConsoleAccess access, ApplicationContext context) {
-        this.access = access;
         ObjectProvider<PathMappedEndpoints> paths = context.getBeanProvider(PathMappedEndpoints.class);
         this.lastElement = () -> lastElementOf(paths);
         Supplier<@Nullable RpcServer> server = access.server();
@@ -90,9 +88,5 @@ final class Console {
     /** Returns all data of the console as plain text for a support ticket. */
     String text() {
         return TextReport.of(files.version(), live.get(), settings.get());
-    }
-
-    ConsoleAccess access() {
-        return access;
     }
 }

@@ -2,10 +2,7 @@ package tern.rpc.console;
 
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -72,21 +69,13 @@ final class ConsoleCall implements ServerCall {
 
     // The lock guards the following fields, which change during the call.
     private final ConsoleAnswers answers;
+    private final ConsoleOutcome outcome = new ConsoleOutcome();
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;
     private boolean decoded;
     private boolean ended;
     private boolean hungUp;
     private boolean counted;
-    private long tookNanos = -1;
-    private String code = StatusCode.OK.name();
-    private Executed executed = Executed.YES;
-    private String message = "";
-    private @Nullable String exception;
-    private @Nullable Metadata sentHeaders;
-    private Metadata trailers = new Metadata();
-    private List<PhaseTime> phases = List.of();
-    private List<NamedTimes.Entry> operations = List.of();
 
     /**
      * @param key the service key of the called service
@@ -123,21 +112,6 @@ final class ConsoleCall implements ServerCall {
                 ? null
                 : new ConsoleStream(this, json, method.type().clientStreams() ? messages : List.of());
     }
-
-    /** The result of a call, including its answers, metadata and phases. */
-    record Result(
-            String code,
-            Executed executed,
-            String message,
-            @Nullable String exception,
-            Map<String, String> headers,
-            Map<String, String> trailers,
-            List<String> answers,
-            String cut,
-            long sizeBytes,
-            long tookNanos,
-            List<PhaseTime> phases,
-            List<NamedTimes.Entry> operations) {}
 
     @Override
     public String protocol() {
@@ -213,9 +187,7 @@ final class ConsoleCall implements ServerCall {
     public void sendHeaders(Metadata sent) {
         lock.lock();
         try {
-            if (sentHeaders == null) {
-                sentHeaders = sent.copy();
-            }
+            outcome.sentHeaders(sent);
         } finally {
             lock.unlock();
         }
@@ -253,11 +225,7 @@ final class ConsoleCall implements ServerCall {
                 return;
             }
             ended = true;
-            code = endCode;
-            executed = wasExecuted;
-            message = text;
-            exception = exceptionClass;
-            trailers = metadata.copy();
+            outcome.ended(endCode, wasExecuted, text, exceptionClass, metadata);
             if (stream != null && endCode.equals(StatusCode.DEADLINE_EXCEEDED.name())) {
                 answers.cut("the stream did not end after " + timeout.toMillis() + " ms");
             }
@@ -303,9 +271,7 @@ final class ConsoleCall implements ServerCall {
         lock.lock();
         try {
             counted = true;
-            tookNanos = took;
-            phases = times;
-            operations = named;
+            outcome.measured(took, times, named);
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -341,14 +307,14 @@ final class ConsoleCall implements ServerCall {
 
     /** Cancels the call because its result is no longer needed. */
     void hangUp(String why) {
-        Watcher told;
+        Watcher current;
         lock.lock();
         try {
             if (hungUp) {
                 return;
             }
             hungUp = true;
-            told = watcher;
+            current = watcher;
         } finally {
             lock.unlock();
         }
@@ -358,8 +324,8 @@ final class ConsoleCall implements ServerCall {
                 "the console cancelled the call: " + why,
                 null,
                 new Metadata());
-        if (told != null) {
-            told.disconnected();
+        if (current != null) {
+            current.disconnected();
         }
     }
 
@@ -393,7 +359,7 @@ final class ConsoleCall implements ServerCall {
      * Blocks until the call has ended, but at most until about one second after its deadline. From the time set by
      * {@link #watch}, calls the watcher's {@code expired} method repeatedly.
      */
-    Result await() {
+    ConsoleOutcome.Result await() {
         long lookNanos = receivedNanos;
         long countedBy = Long.MAX_VALUE;
         long hardEnd = deadline.nanoTime() + GRACE_NANOS;
@@ -407,7 +373,7 @@ final class ConsoleCall implements ServerCall {
                     countedBy = now + COUNTED_NANOS;
                 }
                 if (ended && (counted || !decoded || now - countedBy >= 0)) {
-                    return result(now);
+                    return outcome.result(answers, now - receivedNanos);
                 }
                 long wake;
                 if (ended) {
@@ -449,38 +415,12 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    private Result resultNow() {
+    private ConsoleOutcome.Result resultNow() {
         lock.lock();
         try {
-            return result(clock.nanoTime());
+            return outcome.result(answers, clock.nanoTime() - receivedNanos);
         } finally {
             lock.unlock();
         }
-    }
-
-    /** Creates the result. The caller must hold the lock. */
-    private Result result(long now) {
-        return new Result(
-                code,
-                executed,
-                message,
-                exception,
-                texts(sentHeaders == null ? new Metadata() : sentHeaders),
-                texts(trailers),
-                answers.texts(),
-                answers.whyCut(),
-                answers.bytes(),
-                tookNanos < 0 ? now - receivedNanos : tookNanos,
-                phases,
-                operations);
-    }
-
-    private static Map<String, String> texts(Metadata metadata) {
-        Map<String, String> texts = new LinkedHashMap<>();
-        metadata.forEach((name, value) -> texts.merge(
-                name,
-                value instanceof byte[] bytes ? Base64.getEncoder().encodeToString(bytes) : value.toString(),
-                (one, other) -> one + ", " + other));
-        return texts;
     }
 }

@@ -193,7 +193,7 @@ final class ConsoleCalls {
         return running.get(id);
     }
 
-    private ConsoleCall.Result run(ConsoleTransport to, ConsoleCall call, @Nullable String id) {
+    private ConsoleOutcome.Result run(ConsoleTransport to, ConsoleCall call, @Nullable String id) {
         if (id == null) {
             return to.call(call);
         }
@@ -241,7 +241,7 @@ final class ConsoleCalls {
                 to.share(),
                 ticket.caller,
                 clock);
-        ConsoleCall.Result result = run(to, call, request.id());
+        ConsoleOutcome.Result result = run(to, call, request.id());
         return answer(result, request.id() == null ? random(8) : request.id(), trace);
     }
 
@@ -369,7 +369,7 @@ final class ConsoleCalls {
         return made;
     }
 
-    private static Map<String, Object> answer(ConsoleCall.Result result, String id, String trace) {
+    private static Map<String, Object> answer(ConsoleOutcome.Result result, String id, String trace) {
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("version", Json.VERSION);
         answer.put("id", id);

@@ -25,7 +25,7 @@ final class ConsoleStream implements MessageStream {
     // The number of pending deliveries. The thread that increments it to 1 performs all deliveries.
     private final AtomicInteger work = new AtomicInteger();
     private int next; // Only the delivering thread uses this field.
-    private boolean endTold; // Only the delivering thread uses this field.
+    private boolean endDelivered; // Only the delivering thread uses this field.
     private volatile @Nullable Receiver receiver;
     private volatile boolean closed;
 
@@ -36,8 +36,8 @@ final class ConsoleStream implements MessageStream {
     }
 
     @Override
-    public void start(Receiver told) {
-        receiver = told;
+    public void start(Receiver newReceiver) {
+        receiver = newReceiver;
         deliver();
     }
 
@@ -76,18 +76,18 @@ final class ConsoleStream implements MessageStream {
     }
 
     private void deliverAll() {
-        Receiver told = receiver;
-        if (told == null || closed) {
+        Receiver current = receiver;
+        if (current == null || closed) {
             return;
         }
         while (next < requests.size() && credit.get() > 0) {
             credit.decrementAndGet();
             int index = next++;
-            told.message(new Text(requests.get(index), index));
+            current.message(new Text(requests.get(index), index));
         }
-        if (next == requests.size() && !endTold) {
-            endTold = true;
-            told.ended();
+        if (next == requests.size() && !endDelivered) {
+            endDelivered = true;
+            current.ended();
         }
     }
 

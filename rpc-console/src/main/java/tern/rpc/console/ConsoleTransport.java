@@ -34,7 +34,7 @@ final class ConsoleTransport implements ServerTransport {
      *
      * @throws WrongRequestException if the server has been closed
      */
-    ConsoleCall.Result call(ConsoleCall call) {
+    ConsoleOutcome.Result call(ConsoleCall call) {
         CallHandler to = handler;
         if (to == null || closed) {
             throw new WrongRequestException(503, "the RPC server was closed; it takes no calls any more");

@@ -39,10 +39,10 @@ final class LiveData {
     private final boolean tls;
     private final RpcMeters meters;
     private final ChartPoints points;
-    private volatile @Nullable Told told;
+    private volatile @Nullable LastDiagnosis lastDiagnosis;
 
     /** The summary of the diagnosis, and the time at which it was read. */
-    private record Told(Instant at, Map<String, Object> diagnosis) {}
+    private record LastDiagnosis(Instant at, Map<String, Object> diagnosis) {}
 
     LiveData(
             Json json,
@@ -140,7 +140,7 @@ final class LiveData {
         if (part == null) {
             return null;
         }
-        Told known = told;
+        LastDiagnosis known = lastDiagnosis;
         if (known != null && Duration.between(known.at(), at).compareTo(DIAGNOSIS_AGE) < 0) {
             return known.diagnosis();
         }
@@ -149,7 +149,7 @@ final class LiveData {
         shown.put("state", json.tree(part.report()).path("state").asString(""));
         shown.put(
                 "summary", text == null ? "" : text.strip().lines().findFirst().orElse(""));
-        told = new Told(at, shown);
+        lastDiagnosis = new LastDiagnosis(at, shown);
         return shown;
     }
 

@@ -376,7 +376,7 @@ final class EndpointInvoker implements AutoCloseable {
             return true; // No connection was available, so the call continues to wait for one.
         }
         if (number == 1 && remaining > 0 && isForAnotherProvider(method, call, failure, used)) {
-            retries.retried(method);
+            retries.retried();
             return true;
         }
         return retries.again(

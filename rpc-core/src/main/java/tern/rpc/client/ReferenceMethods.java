@@ -130,12 +130,7 @@ final class ReferenceMethods {
                 filters,
                 null,
                 endpoints,
-                meters.client(
-                        reference.key(),
-                        descriptor,
-                        reference.protocol(),
-                        limit == null ? null : limit.value(),
-                        RetryPolicy.attempts(idempotent)),
+                meters.client(reference.key(), descriptor, reference.protocol()),
                 new UsualTime(),
                 hedging,
                 new PlaceNames(descriptor.label()));

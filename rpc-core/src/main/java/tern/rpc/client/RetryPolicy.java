@@ -28,7 +28,7 @@ final class RetryPolicy {
     }
 
     /** Returns the maximum number of attempts for a call that may already have run. */
-    static int attempts(boolean idempotent) {
+    private static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
 
@@ -69,14 +69,13 @@ final class RetryPolicy {
         if ((pushBack != null && pushBack.isStop()) || !spend(ofProvider)) {
             return false;
         }
-        retried(method);
+        retried();
         return true;
     }
 
     /** Counts a retry. */
-    void retried(ClientMethod method) {
+    void retried() {
         retries.increment();
-        method.meters().retried();
     }
 
     private boolean spend(AttemptBudget ofProvider) {

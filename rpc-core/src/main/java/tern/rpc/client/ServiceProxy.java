@@ -44,7 +44,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final CallTemplate template;
     private final StreamProxy streams;
     private final @Nullable Fallback fallback;
-    private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
+    private final Set<Method> loggedDefaults = ConcurrentHashMap.newKeySet();
 
     /**
      * @param executor runs application callbacks for asynchronous calls
@@ -118,7 +118,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                     || !RemoteFailures.isMissingMethod(e.status().description())) {
                 throw e;
             }
-            if (toldOfDefault.add(method)) {
+            if (loggedDefaults.add(method)) {
                 LOG.info(
                         "{} runs at the caller, since the provider does not have it: {}",
                         called.descriptor(),

@@ -50,7 +50,6 @@ public record ClusterReport(
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it
-     * @param known whether the provider has answered since it was connected
      * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
      *     stalled
      * @param cost the provider's response time as a multiple of the usual response time
@@ -71,7 +70,6 @@ public record ClusterReport(
             String lastFailure,
             @Nullable Duration nextAttempt,
             boolean held,
-            boolean known,
             Duration stalledFor,
             double cost,
             double score,
@@ -95,7 +93,6 @@ public record ClusterReport(
                     connection == null || connection.isAvailable() ? "" : connection.lastFailure(),
                     nextAttempt(connection),
                     target.isHeld(),
-                    node.isKnown(),
                     Duration.ofNanos(node.stalledForNanos(now)),
                     node.cost(now),
                     target.score(now),

@@ -5,7 +5,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.event.Level;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
@@ -30,15 +29,6 @@ public final class Node {
     /** The minimum time between two connection attempts that are started by calls. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
-    private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /**
-     * If a connection is lost within this time and a call on it failed, the loss counts as a failure of the provider.
-     * Without this rule, a provider that resets every connection would get calls after each reconnect.
-     */
-    private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     private final Endpoint endpoint;
     private final Supplier<ClientConnection> opener;
     private volatile @Nullable ClientConnection connection;
@@ -56,17 +46,11 @@ public final class Node {
     private final Silence silence;
     private volatile long nextAttemptNanos;
 
-    private final Supplier<String> name;
-    private final ChangeLog log;
     private final Ejection ejection;
     private final NodeCounts counts;
+    private final Outages outages;
 
     private volatile boolean callsFailed; // True if a call has failed since the node was last found to be usable.
-    private boolean usableBefore; // This object's lock guards this field and the next three.
-    private long timesAvailable; // the connection's timesAvailable() when look() last noticed a reconnect
-    private boolean wasOutOfReach; // True if connecting has failed since the connection was lost or created.
-    private long lostNanos;
-    private volatile long usableSinceNanos;
 
     /**
      * @param opener opens the connection without blocking
@@ -89,12 +73,9 @@ public final class Node {
         this.trials = new TrialPauses(now);
         this.silence = new Silence(name, log, counts, trials, now);
         this.nextAttemptNanos = now;
-        this.lostNanos = now;
-        this.name = name;
-        this.log = log;
         this.counts = counts;
         this.ejection = new Ejection(name, log, counts, now);
-        this.usableSinceNanos = now;
+        this.outages = new Outages(name, log, now);
     }
 
     // The following methods handle the connection.
@@ -380,12 +361,8 @@ public final class Node {
         // The count is read before isUsable() is called, so that no reconnect is missed.
         long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
-        if (usable && (!usableBefore || times != timesAvailable)) {
-            long lastedNanos = (usableBefore ? now : lostNanos) - usableSinceNanos;
-            boolean wasSoonLost = timesAvailable > 0 && callsFailed && lastedNanos < SOON_LOST_NANOS;
-            timesAvailable = times;
-            sayConnected(now);
-            usableSinceNanos = now;
+        if (usable && outages.isReconnected(times)) {
+            boolean wasSoonLost = outages.connected(times, now) && callsFailed;
             known = false;
             silence.clear(now);
             answeredNanos = now;
@@ -399,22 +376,9 @@ public final class Node {
             callsFailed = false;
         }
         if (!usable) {
-            lostNanos = usableBefore ? now : lostNanos;
-            wasOutOfReach |= opened != null
-                    && !opened.isConnecting()
-                    && !opened.lastFailure().isEmpty();
+            outages.notConnected(opened, now);
         }
         ejection.look(now);
-        usableBefore = usable;
-    }
-
-    private void sayConnected(long now) {
-        long lasted = now - lostNanos;
-        if (wasOutOfReach && lasted >= MIN_OUTAGE_NANOS) {
-            log.changed(
-                    Level.INFO, () -> name.get() + " is connected; it was unreachable for " + ChangeTexts.time(lasted));
-        }
-        wasOutOfReach = false;
     }
 
     /**
@@ -422,12 +386,12 @@ public final class Node {
      * from the creation of the node, or from the first call that notices that the connection is lost.
      */
     public synchronized long outOfReachNanos(long now) {
-        return usableBefore ? 0 : Math.max(0, now - lostNanos);
+        return outages.nanos(now);
     }
 
     /** Returns the time when the node became usable. */
     long usableSinceNanos() {
-        return usableSinceNanos;
+        return outages.endedNanos();
     }
 
     /** Returns whether enough time has passed since a call last started a connection attempt. */

@@ -34,7 +34,7 @@ final class Silence {
     private volatile long signNanos;
     private volatile boolean silent;
     private volatile long sinceNanos; // The start of the current silence, or of the last silence.
-    private volatile boolean told; // True if the current silence has been logged.
+    private volatile boolean logged; // True if the current silence has been logged.
     private int callsAtStart; // The calls in flight when the silence began. This object's lock guards this field.
     private volatile long nextPingNanos;
 
@@ -81,7 +81,7 @@ final class Silence {
                 return false;
             }
             ping(connection, now);
-            if (!told && now - sinceNanos >= UNANSWERED_NANOS) {
+            if (!logged && now - sinceNanos >= UNANSWERED_NANOS) {
                 tell(now);
             }
             return true;
@@ -120,8 +120,8 @@ final class Silence {
     }
 
     private synchronized void tell(long now) {
-        if (silent && !told) {
-            told = true;
+        if (silent && !logged) {
+            logged = true;
             long lasts = now - signNanos;
             int calls = callsAtStart;
             log.changed(
@@ -135,10 +135,10 @@ final class Silence {
         if (silent) {
             silent = false;
             long lasted = now - sinceNanos;
-            if (!told) {
+            if (!logged) {
                 return;
             }
-            told = false;
+            logged = false;
             trials.heard(now);
             log.changed(
                     Level.INFO, () -> name.get() + " sends data again; it was silent for " + ChangeTexts.time(lasted));
@@ -148,7 +148,7 @@ final class Silence {
     /** Ends the silence without a log line, because the provider has connected again. */
     synchronized void clear(long now) {
         silent = false;
-        told = false;
+        logged = false;
         signNanos = now;
     }
 }

@@ -85,7 +85,7 @@ public final class DnsEndpoints implements EndpointSource {
     // The addresses for which a warning has been logged. This object's lock guards this field.
     private final Set<String> refused = new HashSet<>();
     // The last snapshot passed to the listener. This object's lock guards this field.
-    private @Nullable EndpointSnapshot told;
+    private @Nullable EndpointSnapshot reported;
     private volatile @Nullable ScheduledFuture<?> task;
     // This field is null before start() and after close().
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
@@ -271,8 +271,8 @@ public final class DnsEndpoints implements EndpointSource {
                 DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator());
         EndpointSnapshot snapshot = snapshot(all, hosts(name -> unresolved[name]), missing);
         Consumer<EndpointSnapshot> interested = listener;
-        if (interested != null && (told == null || !snapshot.saysTheSameAs(told))) {
-            told = snapshot;
+        if (interested != null && (reported == null || !snapshot.saysTheSameAs(reported))) {
+            reported = snapshot;
             try {
                 interested.accept(snapshot);
             } catch (RuntimeException e) {

@@ -164,11 +164,6 @@ public final class GradientLimit implements Limit {
         return "adaptive, " + least + " to " + most;
     }
 
-    /** Returns the usual time of a call in nanoseconds, or 0 if it is unknown. */
-    double usualNanos() {
-        return usualNanos;
-    }
-
     @Override
     public int next(Window seen) {
         if (seen.flooded() && usualNanos > 0) {

@@ -30,7 +30,7 @@ public final class CallMeters {
     private final String protocol;
     private final @Nullable Timer queue;
     private final LatencyWindow window;
-    private final MethodCalls calls;
+    private final @Nullable MethodCalls calls; // null on the client
 
     CallMeters(
             RpcMeters meters,
@@ -40,7 +40,7 @@ public final class CallMeters {
             String protocol,
             @Nullable Timer queue,
             LatencyWindow window,
-            MethodCalls calls) {
+            @Nullable MethodCalls calls) {
         this.meters = meters;
         this.meter = meter;
         this.service = service;
@@ -71,7 +71,9 @@ public final class CallMeters {
         if (method.type() == MethodType.UNARY) {
             // An invalid request does not show that the server has a problem.
             long second = window.record(nanos, failed && !(served && Outcome.blamesCaller(failure)));
-            calls.ended(failure, nanos, failed, second);
+            if (calls != null) {
+                calls.ended(nanos, failed, second);
+            }
         }
     }
 
@@ -87,11 +89,6 @@ public final class CallMeters {
     /** Logs an exception that the application's meter registry threw. The call must still be completed. */
     private void failed(Throwable failure) {
         FAILING.warn(() -> method + " could not be measured", failure);
-    }
-
-    /** Counts a retry. */
-    public void retried() {
-        calls.retried();
     }
 
     /** Records how long a call waited in the queue. */

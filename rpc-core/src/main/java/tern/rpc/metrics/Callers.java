@@ -70,9 +70,9 @@ public final class Callers {
             this.lastNanos = now;
         }
 
-        void ended(boolean failure, long now) {
+        void ended(boolean hasFailed, long now) {
             calls.increment();
-            if (failure) {
+            if (hasFailed) {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {

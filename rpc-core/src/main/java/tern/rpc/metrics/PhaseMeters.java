@@ -2,7 +2,6 @@ package tern.rpc.metrics;
 
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -60,9 +59,9 @@ public final class PhaseMeters {
             @Nullable Throwable sent,
             Supplier<@Nullable String> caller) {
         ended(ledger, now);
-        CallObserver told = meters.observer();
-        if (told != null) {
-            tell(told, ledger, now, tookNanos, failure, sent, caller);
+        CallObserver observer = meters.observer();
+        if (observer != null) {
+            tell(observer, ledger, now, tookNanos, failure, sent, caller);
         }
     }
 
@@ -80,14 +79,14 @@ public final class PhaseMeters {
             @Nullable Throwable sent,
             @Nullable SocketAddress caller) {
         ended(ledger, now);
-        CallObserver told = meters.observer();
-        if (told != null) { // The check avoids creating an object for each call if there is no observer.
-            tell(told, ledger, now, tookNanos, failure, sent, () -> host(caller));
+        CallObserver observer = meters.observer();
+        if (observer != null) { // The check avoids creating an object for each call if there is no observer.
+            tell(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }
 
     private void tell(
-            CallObserver told,
+            CallObserver observer,
             CallLedger ledger,
             long now,
             long tookNanos,
@@ -95,7 +94,7 @@ public final class PhaseMeters {
             @Nullable Throwable sent,
             Supplier<@Nullable String> caller) {
         boolean expected = failure != null && (method.declares(failure) || Outcome.blamesCaller(sent));
-        told.ended(method.label(), ledger, tookNanos, now, expected ? null : failure, caller);
+        observer.ended(method.label(), ledger, tookNanos, now, expected ? null : failure, caller);
     }
 
     private static @Nullable String host(@Nullable SocketAddress caller) {
@@ -158,8 +157,8 @@ public final class PhaseMeters {
         return operations[phase.ordinal()].sum();
     }
 
-    /** Returns the total time that all calls spent in the given phase. */
-    public double totalTime(Phase phase, TimeUnit unit) {
-        return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
+    /** Returns the total time that all calls spent in the given phase, in nanoseconds. */
+    public long totalNanos(Phase phase) {
+        return nanos[phase.ordinal()].sum();
     }
 }

@@ -43,13 +43,10 @@ public final class RpcMeters {
     private final LatencyWindow client;
     private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
-    private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
     private final LongAdder[] failures = new LongAdder[Outcome.COUNT];
     private volatile @Nullable CallObserver observer;
 
-    /** Identifies the counts of a method. References with different timeouts or attempts have separate counts. */
-    private record MethodKey(
-            ServiceKey service, String method, @Nullable Duration timeout, int attempts) {}
+    private record MethodKey(ServiceKey service, String method) {}
 
     public RpcMeters(MeterRegistry registry, Slo slo) {
         this(registry, slo, NanoClock.SYSTEM);
@@ -80,10 +77,10 @@ public final class RpcMeters {
     /**
      * Sets the observer of served calls that have a ledger.
      *
-     * @param told the observer, or null for none
+     * @param newObserver the observer, or null for none
      */
-    public void observe(@Nullable CallObserver told) {
-        observer = told;
+    public void observe(@Nullable CallObserver newObserver) {
+        observer = newObserver;
     }
 
     @Nullable
@@ -138,8 +135,8 @@ public final class RpcMeters {
      */
     public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
         MethodCalls calls = servedMethods.computeIfAbsent(
-                new MethodKey(service, method.name(), null, 1),
-                key -> new MethodCalls(service, method, null, 1, slo.latency().toNanos()));
+                new MethodKey(service, method.name()),
+                key -> new MethodCalls(service, method, slo.latency().toNanos()));
         return new CallMeters(
                 this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls);
     }
@@ -148,26 +145,14 @@ public final class RpcMeters {
      * Returns the meters of a method on the client.
      *
      * @param service the reference's service
-     * @param timeout the timeout of a call, including all attempts; may be null
-     * @param attempts the maximum number of attempts for a call if the method may have run in an earlier attempt
      */
-    public CallMeters client(
-            ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
-        MethodCalls calls = calledMethods.computeIfAbsent(
-                new MethodKey(service, method.name(), timeout, attempts),
-                key -> new MethodCalls(
-                        service, method, timeout, attempts, slo.latency().toNanos()));
-        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
+    public CallMeters client(ServiceKey service, MethodDescriptor method, String protocol) {
+        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null);
     }
 
     /** Returns the counts of all methods served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
-    }
-
-    /** Returns the counts of the methods of all references. */
-    public List<MethodCalls> calledMethods() {
-        return List.copyOf(calledMethods.values());
     }
 
     /** Returns the totals of the method's ledgers. Methods whose meters have equal tags share these totals. */
@@ -214,7 +199,7 @@ public final class RpcMeters {
                         RpcMeter.SERVER_PHASE.key(),
                         sums,
                         all -> all.callsWith(phase),
-                        all -> all.totalTime(phase, TimeUnit.NANOSECONDS),
+                        all -> all.totalNanos(phase),
                         TimeUnit.NANOSECONDS)
                 .description(RpcMeter.SERVER_PHASE.description())
                 .tags(tags)

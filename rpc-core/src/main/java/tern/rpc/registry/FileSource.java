@@ -25,18 +25,18 @@ final class FileSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<EndpointSnapshot> told) {
-        listener = told;
+    public void start(Consumer<EndpointSnapshot> newListener) {
+        listener = newListener;
         registry.start(this);
     }
 
     /** Reports the state of the file to the listener. Called on the registry's thread. */
     void tell(FileState state) {
-        Consumer<EndpointSnapshot> told = listener;
+        Consumer<EndpointSnapshot> current = listener;
         EndpointSnapshot snapshot = snapshot(state);
-        if (told != null && (last == null || !snapshot.saysTheSameAs(last))) {
+        if (current != null && (last == null || !snapshot.saysTheSameAs(last))) {
             last = snapshot;
-            told.accept(snapshot);
+            current.accept(snapshot);
         }
     }
 

@@ -19,11 +19,6 @@ public interface Publication {
         public static final Repair NONE = new Repair(0, 0);
         public static final Repair MISSING = new Repair(1, 0);
         public static final Repair CONFLICT = new Repair(0, 1);
-
-        /** Returns the combined counts of two repairs. */
-        public Repair plus(Repair other) {
-            return new Repair(missing + other.missing, conflicts + other.conflicts);
-        }
     }
 
     /** Returns a future that completes when all entries have been read back from the registry for the first time. */

@@ -40,11 +40,11 @@ public interface JsonMethod {
      * the arguments are in the query of a request, use {@link #readQuery} instead. A UTF-8 byte order mark at the
      * beginning of the body is ignored.
      *
-     * @param strict whether the body must be the value of the only parameter, as in Connect. If the method has no
-     *     parameters, the body may then be any object.
+     * @param oneMessage whether the body is one message, as in Connect. The body must then be the value of the only
+     *     parameter. If the method has no parameters, the body may be any object.
      */
     @Nullable
-    Object[] readArguments(byte[] json, int offset, int length, boolean strict);
+    Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage);
 
     /**
      * Decodes the arguments from query parameters or form fields, by name. Several values with the same name become a

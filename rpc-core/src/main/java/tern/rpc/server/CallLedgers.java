@@ -16,27 +16,27 @@ import tern.rpc.metrics.SlowCalls;
  */
 final class CallLedgers {
 
-    private final boolean kept;
+    private final boolean enabled;
     private final NanoClock clock;
     private final RunningCalls running;
     private final SlowCalls slow;
     private final SlowCallRing lastSlow;
 
     /**
-     * @param kept whether calls have ledgers
+     * @param enabled whether calls have ledgers
      * @param threads the number of threads that run calls
      */
-    CallLedgers(boolean kept, int threads, Slo target, NanoClock clock) {
-        this.kept = kept;
+    CallLedgers(boolean enabled, int threads, Slo target, NanoClock clock) {
+        this.enabled = enabled;
         this.clock = clock;
-        this.running = new RunningCalls(kept ? threads : 0);
+        this.running = new RunningCalls(enabled ? threads : 0);
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
         this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
 
     /** Creates the ledger of a call that a worker has taken from the queue and is about to decode. */
     CallLedger begin(long started, long queuedNanos) {
-        return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
+        return enabled ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
 
     /**
@@ -45,7 +45,7 @@ final class CallLedgers {
      * @return the call's index, to be passed to {@link #stopped}
      */
     int runs(ServedCall call) {
-        return kept ? running.add(call) : RunningCalls.NOWHERE;
+        return enabled ? running.add(call) : RunningCalls.NOWHERE;
     }
 
     /** Removes a call from the table of running calls after it has been answered and its worker has finished. */

@@ -69,10 +69,10 @@ final class ExceptionPolicy {
      * @param id the id under which the original exception is logged
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
-        RuntimeException told = new RuntimeException(RemoteFailures.foreignText(
+        RuntimeException replacement = new RuntimeException(RemoteFailures.foreignText(
                 withText ? Thrown.text(cause) : cause.getClass().getName(), id));
-        told.setStackTrace(cause.getStackTrace());
-        return told;
+        replacement.setStackTrace(cause.getStackTrace());
+        return replacement;
     }
 
     /**

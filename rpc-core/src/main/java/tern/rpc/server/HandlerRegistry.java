@@ -43,7 +43,7 @@ final class HandlerRegistry implements ServiceLookup {
         @Nullable
         ServiceKey plain; // the export for calls that name neither group nor version; set at startup
 
-        private final AtomicBoolean told = new AtomicBoolean();
+        private final AtomicBoolean logged = new AtomicBoolean();
 
         /**
          * Logs once that an export with a group or a version serves a caller that specified neither. A call without
@@ -52,7 +52,7 @@ final class HandlerRegistry implements ServiceLookup {
          */
         void tellOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();
-            if (!isExact && !told.get() && told.compareAndSet(false, true)) {
+            if (!isExact && !logged.get() && logged.compareAndSet(false, true)) {
                 LOG.info(
                         "A caller without group and version is served by {}. Such calls work over HTTP and Triple only,"
                                 + " and only while this is the only export of the interface",

@@ -447,14 +447,14 @@ public final class RpcServer implements AutoCloseable {
          * and the server logs the exception with this id. The serializer has its own setting for the causes of
          * exceptions.
          */
-        public Builder exceptionTexts(boolean told) {
-            this.exceptionTexts = told;
+        public Builder exceptionTexts(boolean sent) {
+            this.exceptionTexts = sent;
             return this;
         }
 
         /** Sets whether each call has a {@link tern.rpc.CallLedger} that records its time. The default is true. */
-        public Builder ledger(boolean kept) {
-            this.ledger = kept;
+        public Builder ledger(boolean enabled) {
+            this.ledger = enabled;
             return this;
         }
 

@@ -363,13 +363,13 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void fail(Throwable cause) {
-        Throwable told;
+        Throwable outcome;
         try {
-            told = handler.last().ran(cause);
+            outcome = handler.last().ran(cause);
         } catch (Throwable e) { // the call must end even if the failure cannot be converted
-            told = e;
+            outcome = e;
         }
-        result.completeExceptionally(told);
+        result.completeExceptionally(outcome);
     }
 
     @Override

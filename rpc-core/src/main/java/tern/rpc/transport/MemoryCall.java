@@ -210,10 +210,10 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             }
             sentHeaders = headers.copy();
         }
-        ClientStream.Receiver told = client;
+        ClientStream.Receiver current = client;
         Metadata copy = headers.copy();
-        if (clientEnd != null && told != null) {
-            clientEnd.afterMessages(() -> told.headers(copy));
+        if (clientEnd != null && current != null) {
+            clientEnd.afterMessages(() -> current.headers(copy));
         }
     }
 

@@ -75,8 +75,8 @@ final class MemoryStream implements ClientStream {
     }
 
     @Override
-    public void start(MessageStream.Receiver told) {
-        receiver = told;
+    public void start(MessageStream.Receiver newReceiver) {
+        receiver = newReceiver;
         deliver();
     }
 
@@ -132,9 +132,9 @@ final class MemoryStream implements ClientStream {
         MemoryStream to = peer;
         if (to != null) {
             to.afterMessages(() -> {
-                MessageStream.Receiver told = to.receiver;
-                if (told != null) {
-                    told.ended();
+                MessageStream.Receiver current = to.receiver;
+                if (current != null) {
+                    current.ended();
                 }
             });
         }
@@ -170,8 +170,8 @@ final class MemoryStream implements ClientStream {
     }
 
     private void deliverAll() {
-        MessageStream.Receiver told = receiver;
-        if (told == null && !closed) {
+        MessageStream.Receiver current = receiver;
+        if (current == null && !closed) {
             return;
         }
         Runnable signal;
@@ -185,12 +185,12 @@ final class MemoryStream implements ClientStream {
             if (item instanceof Bytes message) {
                 if (closed) {
                     message.discard();
-                } else if (told != null && credit.get() > 0 && allowedBytes.get() > 0) {
+                } else if (current != null && credit.get() > 0 && allowedBytes.get() > 0) {
                     credit.decrementAndGet();
                     // The size is subtracted before the receiver gets the message, because the receiver may then permit
                     // further bytes.
                     allowedBytes.addAndGet(-message.bytes());
-                    told.message(message);
+                    current.message(message);
                 } else {
                     return;
                 }
@@ -210,9 +210,9 @@ final class MemoryStream implements ClientStream {
         MemoryStream from = peer;
         if (from != null && left < READY_BYTES && left + bytes >= READY_BYTES) {
             from.signals.add(() -> {
-                MessageStream.Receiver told = from.receiver;
-                if (told != null) {
-                    told.ready();
+                MessageStream.Receiver current = from.receiver;
+                if (current != null) {
+                    current.ready();
                 }
             });
             from.deliver();

@@ -132,19 +132,19 @@ public final class RemoteFailures {
     /** Returns the exception to throw in place of an exception decoded from an answer. */
     public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
         String where = call + " at " + endpoint;
-        Throwable told = read;
+        Throwable result = read;
         if (read instanceof Error) {
-            told = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + Thrown.text(read), Executed.YES, read);
+            result = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + Thrown.text(read), Executed.YES, read);
         } else if (isForeign(read)) {
-            told = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + read.getMessage(), Executed.YES, null);
+            result = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + read.getMessage(), Executed.YES, null);
         } else if (read instanceof RpcException unknownClass) {
-            told = new RpcException(
+            result = new RpcException(
                     unknownClass.code(),
                     where + FAILED_WITH + unknownClass.status().description(),
                     Executed.YES,
                     unknownClass.getCause());
         }
-        return withTrace(told, remoteFrames(read), call, endpoint);
+        return withTrace(result, remoteFrames(read), call, endpoint);
     }
 
     /**
@@ -163,16 +163,16 @@ public final class RemoteFailures {
                         failure.wasExecuted(),
                         failure.metadata())
                 : failure;
-        RpcException told = TimeOuts.answered(call, endpoint, named);
-        boolean traced = told.code() != StatusCode.RESOURCE_EXHAUSTED;
-        if (!told.status().description().startsWith(where)) {
-            told = told.answeredBy(where + ProtoNames.hint(call, told), traced);
+        RpcException result = TimeOuts.answered(call, endpoint, named);
+        boolean traced = result.code() != StatusCode.RESOURCE_EXHAUSTED;
+        if (!result.status().description().startsWith(where)) {
+            result = result.answeredBy(where + ProtoNames.hint(call, result), traced);
         }
         if (!traced) {
-            return told; // an overloaded server refuses many calls, and a stack trace costs more than a call
+            return result; // an overloaded server refuses many calls, and a stack trace costs more than a call
         }
-        withTrace(told, new StackTraceElement[0], call, endpoint);
-        return told;
+        withTrace(result, new StackTraceElement[0], call, endpoint);
+        return result;
     }
 
     /** Returns the exception to throw for a failure. Its text begins with the call and the address. */
@@ -196,7 +196,8 @@ public final class RemoteFailures {
         return Thrown.trace(read);
     }
 
-    private static Throwable withTrace(Throwable told, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {
+    private static Throwable withTrace(
+            Throwable result, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {
         StackTraceElement[] here = new Throwable().getStackTrace();
         int caller = firstOfCaller(here);
         StackTraceElement[] whole = new StackTraceElement[remote.length + 1 + here.length - caller];
@@ -204,8 +205,8 @@ public final class RemoteFailures {
         whole[remote.length] = new StackTraceElement(
                 call.service().interfaceName(), call.method().name(), "on " + endpoint, -1);
         System.arraycopy(here, caller, whole, remote.length + 1, here.length - caller);
-        told.setStackTrace(whole);
-        return told;
+        result.setStackTrace(whole);
+        return result;
     }
 
     /**

@@ -74,7 +74,7 @@ class RetryPolicyTest {
                 List.of(),
                 null,
                 endpoints,
-                RpcMeters.withoutRegistry().client(key, descriptor, "memory", null, 1),
+                RpcMeters.withoutRegistry().client(key, descriptor, "memory"),
                 new UsualTime(),
                 null,
                 new PlaceNames("Service.call"));

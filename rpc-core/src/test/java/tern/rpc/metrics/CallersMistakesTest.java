@@ -83,7 +83,7 @@ class CallersMistakesTest {
 
     @Test
     void invalidRequestsOfThisClientAreFailuresOfItsCalls() {
-        meters.client(KEY, METHOD, "dubbo", null, 1)
+        meters.client(KEY, METHOD, "dubbo")
                 .ended(RpcException.refusal(StatusCode.INVALID_ARGUMENT, "no order", Executed.NO), 1_000);
         time.addAndGet(SECOND_NANOS);
 

@@ -7,9 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import tern.rpc.ServiceDescriptor;
-import tern.rpc.transport.CallHandler;
-import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.IdleServerTransport;
 
 @Timeout(60)
 class DrainTest {
@@ -21,27 +19,13 @@ class DrainTest {
      * A transport that initially has one connection and no call. A test sets the numbers that the server reads while it
      * drains.
      */
-    private static final class Counts implements ServerTransport {
+    private static final class Counts extends IdleServerTransport {
 
         private LongSupplier queued = () -> 0;
         private LongSupplier unsent = () -> 0;
         private LongSupplier ending = () -> 0;
         private LongSupplier inFlight = () -> 0;
         private int connections = 1;
-
-        @Override
-        public void prepare(ServiceDescriptor service) {}
-
-        @Override
-        public void start(CallHandler handler) {}
-
-        @Override
-        public int port() {
-            return 0;
-        }
-
-        @Override
-        public void drain() {}
 
         @Override
         public int connections() {
@@ -51,11 +35,6 @@ class DrainTest {
         @Override
         public int endingConnections() {
             return (int) ending.getAsLong();
-        }
-
-        @Override
-        public long received() {
-            return 0;
         }
 
         @Override
@@ -72,9 +51,6 @@ class DrainTest {
         public long unsentBytes() {
             return unsent.getAsLong();
         }
-
-        @Override
-        public void close() {}
     }
 
     private final AtomicLong left = new AtomicLong(LOOKS);

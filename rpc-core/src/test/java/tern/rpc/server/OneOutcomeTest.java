@@ -37,10 +37,10 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.Duel;
+import tern.rpc.transport.ForwardingServerTransport;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
-import tern.rpc.transport.ServerTransport;
 
 /**
  * Tests figure R12 of docs/figures/promises.md. If two events that end a call happen at the same moment, the call must
@@ -424,59 +424,23 @@ class OneOutcomeTest {
     }
 
     /** Wraps the transport, and reopens it after each race that closed it. */
-    private final class Reopening implements ServerTransport {
+    private final class Reopening extends ForwardingServerTransport {
         private @Nullable CallHandler handler;
+
+        Reopening() {
+            super(transport);
+        }
 
         void after(Ending one, Ending other) {
             if (one == Ending.CLOSE || other == Ending.CLOSE) {
-                transport.start(Objects.requireNonNull(handler));
+                super.start(Objects.requireNonNull(handler));
             }
         }
 
         @Override
         public void start(CallHandler served) {
             handler = served;
-            transport.start(served);
-        }
-
-        @Override
-        public void prepare(ServiceDescriptor service) {
-            transport.prepare(service);
-        }
-
-        @Override
-        public int port() {
-            return transport.port();
-        }
-
-        @Override
-        public void drain() {
-            transport.drain();
-        }
-
-        @Override
-        public int connections() {
-            return transport.connections();
-        }
-
-        @Override
-        public long received() {
-            return transport.received();
-        }
-
-        @Override
-        public int inFlight() {
-            return transport.inFlight();
-        }
-
-        @Override
-        public long queuedBytes() {
-            return transport.queuedBytes();
-        }
-
-        @Override
-        public void close() {
-            transport.close();
+            super.start(served);
         }
     }
 

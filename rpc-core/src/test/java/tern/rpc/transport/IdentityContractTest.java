@@ -119,7 +119,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     protected void serve(Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(newServerTransport())
+        RpcServer.Builder builder = RpcServer.builder(transport().newServer())
                 .maxQueueWait(Duration.ofSeconds(20))
                 .export(ServiceExport.of(GuardedService.class, new Guarded()));
         if (hasStreams()) {
@@ -132,7 +132,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     private <T> T refer(Class<T> type, @Nullable Token token) {
-        ClientTransport transport = newClientTransport();
+        ClientTransport transport = transport().newClient();
         RpcClient client = RpcClient.builder()
                 .transport(transport)
                 .timeout(Duration.ofSeconds(20))
@@ -214,7 +214,7 @@ public abstract class IdentityContractTest extends TransportTest {
     @Test
     void tokenOfTheCallItselfWins() {
         serve(server -> server.token(OTHER));
-        ClientTransport transport = newClientTransport();
+        ClientTransport transport = transport().newClient();
         closeLater(transport);
         Metadata carried = new Metadata();
         transport.carry(OTHER).addTo(carried);

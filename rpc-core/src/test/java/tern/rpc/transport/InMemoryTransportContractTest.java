@@ -3,35 +3,20 @@ package tern.rpc.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.JdkSerializer;
 
 class InMemoryTransportContractTest extends TransportContractTest {
 
-    private @Nullable InMemoryTransport transport;
+    private final InMemoryTransports memory = new InMemoryTransports();
 
     @Override
-    protected ServerTransport newServerTransport() {
-        transport = new InMemoryTransport(new JdkSerializer());
-        return transport;
-    }
-
-    @Override
-    protected ClientTransport newClientTransport() {
-        return Objects.requireNonNull(transport);
-    }
-
-    @Override
-    protected Endpoint endpoint() {
-        return new Endpoint("local", 0);
+    protected TestedTransport transport() {
+        return memory;
     }
 
     @Test

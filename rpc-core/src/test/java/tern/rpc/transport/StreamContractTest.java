@@ -42,7 +42,7 @@ public abstract class StreamContractTest extends TransportTest
 
     @Override
     public RpcServer serve(Consumer<RpcServer.Builder> settings) {
-        ServerTransport transport = newServerTransport();
+        ServerTransport transport = transport().newServer();
         serverTransport = transport;
         RpcServer.Builder builder = RpcServer.builder(transport).export(ServiceExport.of(StreamService.class, service));
         settings.accept(builder);
@@ -54,7 +54,7 @@ public abstract class StreamContractTest extends TransportTest
 
     @Override
     public StreamService refer(Consumer<RpcClient.Builder> settings) {
-        ClientTransport transport = newClientTransport();
+        ClientTransport transport = transport().newClient();
         RpcClient.Builder builder = RpcClient.builder().transport(transport).timeout(LONG);
         settings.accept(builder);
         RpcClient client = builder.build();

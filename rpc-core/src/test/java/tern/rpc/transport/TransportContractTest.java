@@ -40,7 +40,7 @@ public abstract class TransportContractTest extends TransportTest
     @Override
     public RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder =
-                RpcServer.builder(newServerTransport()).export(ServiceExport.of(ContractService.class, service));
+                RpcServer.builder(transport().newServer()).export(ServiceExport.of(ContractService.class, service));
         settings.accept(builder);
         RpcServer server = builder.build();
         closeLater(server);
@@ -51,7 +51,7 @@ public abstract class TransportContractTest extends TransportTest
     @Override
     public void serveOnly(ServiceExport export) {
         RpcServer server =
-                RpcServer.builder(newServerTransport()).export(export).build();
+                RpcServer.builder(transport().newServer()).export(export).build();
         closeLater(server);
         server.start();
     }
@@ -59,7 +59,7 @@ public abstract class TransportContractTest extends TransportTest
     @Override
     public ContractService refer(
             Consumer<RpcClient.Builder> client, Consumer<ServiceReference.Builder<ContractService>> reference) {
-        ClientTransport transport = newClientTransport();
+        ClientTransport transport = transport().newClient();
         RpcClient.Builder builder = RpcClient.builder().transport(transport).timeout(LONG);
         client.accept(builder);
         ServiceReference.Builder<ContractService> to = ServiceReference.to(

@@ -23,14 +23,12 @@ public abstract class TransportTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private final ExecutorService callers = Executors.newCachedThreadPool();
 
-    /** Creates a server transport, which the test closes. */
-    protected abstract ServerTransport newServerTransport();
+    /** Returns the transport under test. Each call returns the same object. */
+    protected abstract TestedTransport transport();
 
-    /** Creates a client transport that connects to the most recently created server transport. */
-    protected abstract ClientTransport newClientTransport();
-
-    /** Returns the address of the most recently started server transport. */
-    protected abstract Endpoint endpoint();
+    protected Endpoint endpoint() {
+        return transport().endpoint();
+    }
 
     /** Registers a resource to be closed after the test. Resources are closed in reverse order. */
     protected void closeLater(AutoCloseable resource) {

@@ -108,22 +108,7 @@ record Machine(
 
     /** Returns a copy with the growth of the used memory. */
     Machine growing(@Nullable HeapGrowth of) {
-        return new Machine(
-                processors,
-                own,
-                others,
-                throttled,
-                collecting,
-                live,
-                collectionCause,
-                allocatedPerSecond,
-                usuallyAllocatedPerSecond,
-                burners,
-                collectorThreads,
-                second,
-                missing,
-                stolen,
-                of);
+        return with(usuallyAllocatedPerSecond, stolen, of);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -185,6 +170,10 @@ record Machine(
 
     /** Returns a copy with the usual allocation rate and the usual share of stolen processor time. */
     Machine usually(double allocated, double stolenShare) {
+        return with(allocated, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth);
+    }
+
+    private Machine with(double usuallyAllocated, Stolen newStolen, @Nullable HeapGrowth newGrowth) {
         return new Machine(
                 processors,
                 own,
@@ -194,13 +183,13 @@ record Machine(
                 live,
                 collectionCause,
                 allocatedPerSecond,
-                allocated,
+                usuallyAllocated,
                 burners,
                 collectorThreads,
                 second,
                 missing,
-                new Stolen(stolen.share, stolen.ofDemand, stolenShare),
-                growth);
+                newStolen,
+                newGrowth);
     }
 
     /**

@@ -8,7 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import tern.rpc.evidence.JvmThreads;
+import tern.rpc.evidence.CollectorThreads;
 import tern.rpc.evidence.MachineReader;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
@@ -38,13 +38,13 @@ final class MachineWatch implements ProcessWatch {
     private final HiccupMeter hiccups = new HiccupMeter();
     private final VmOperations operations = new VmOperations();
     private final MachineReader reader = new MachineReader(Path.of("/"));
-    private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
+    private final CollectorThreads collectorThreads = new CollectorThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
     // The readings within the last WINDOW_NANOS, from which means are computed.
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings before the JVM's threads are looked up again
+    private int untilSearch; // the number of readings before the collector's threads are looked up again
 
     MachineWatch() {
         collectors.start();
@@ -52,8 +52,7 @@ final class MachineWatch implements ProcessWatch {
         looks.addLast(last);
     }
 
-    private record Look(
-            long at, tern.rpc.evidence.Machine machine, long freedBytes, Map<JvmThreads.Work, RunTime> jvm) {}
+    private record Look(long at, tern.rpc.evidence.Machine machine, long freedBytes, RunTime collecting) {}
 
     static long processNanos() {
         return SYSTEM.getProcessCpuTime();
@@ -75,7 +74,7 @@ final class MachineWatch implements ProcessWatch {
     }
 
     private Look look() {
-        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), jvmThreads.read());
+        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), collectorThreads.read());
     }
 
     @Override
@@ -88,7 +87,7 @@ final class MachineWatch implements ProcessWatch {
             operations.read();
         }
         if (withThreads && untilSearch-- <= 0) {
-            jvmThreads.find();
+            collectorThreads.find();
             untilSearch = SECONDS_BETWEEN_SEARCHES;
         }
         Look look = look();
@@ -145,10 +144,7 @@ final class MachineWatch implements ProcessWatch {
      * twice.
      */
     private double collecting(Look look, double elapsed) {
-        RunTime before = last.jvm.getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN);
-        RunTime spent = look.jvm
-                .getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN)
-                .since(before);
+        RunTime spent = look.collecting.since(last.collecting);
         return spent.isKnown() ? spent.runNanos() / elapsed : -1;
     }
 

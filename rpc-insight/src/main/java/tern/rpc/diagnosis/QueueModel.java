@@ -41,11 +41,6 @@ final class QueueModel {
         return Math.max(0, use / (places - busy) * Math.log(100 * waiting)) * variation;
     }
 
-    /** Returns the mean wait. Returns infinity if there are too few resources. */
-    static double meanWait(double busy, int places, double use) {
-        return busy >= places ? Double.POSITIVE_INFINITY : waitProbability(busy, places) * use / (places - busy);
-    }
-
     /**
      * Returns the smallest number of resources that keeps waits below a limit. Returns -1 if even {@code max} resources
      * are too few.

@@ -75,11 +75,6 @@ final class Figures {
         return figure < 0 ? MISSING : figure * factor;
     }
 
-    /** Returns the sum of two numbers. If only one number is missing, it is treated as 0. */
-    static long sum(long first, long second) {
-        return first < 0 ? second : first + Math.max(0, second);
-    }
-
     /** Returns the size of a set that is written as ranges, such as {@code 0-3,8}. */
     static int sizeOfSet(String set) {
         int size = 0;

@@ -19,7 +19,6 @@ final class GroupReader {
      */
     private static final long NO_LIMIT = 1L << 60;
 
-    private static final long KIB = 1024;
     private static final long PAGE = 4096;
 
     private GroupReader() {}
@@ -31,13 +30,7 @@ final class GroupReader {
             if (processors > 0) {
                 String stat = files.text(folder + "/cpu.stat");
                 levels.add(new Level(
-                        folder,
-                        processors,
-                        Figures.named(stat, "nr_periods"),
-                        Figures.named(stat, "nr_throttled"),
-                        cpu.second()
-                                ? Figures.times(Figures.named(stat, "throttled_usec"), 1_000)
-                                : Figures.named(stat, "throttled_time")));
+                        folder, processors, Figures.named(stat, "nr_periods"), Figures.named(stat, "nr_throttled")));
             }
         }
         return new Quota(levels);
@@ -61,7 +54,7 @@ final class GroupReader {
         return quota < 0 || period <= 0 ? -1 : (double) quota / period;
     }
 
-    static Memory memory(SystemFiles files, Hierarchy memory, String status, String paging) {
+    static Memory memory(SystemFiles files, Hierarchy memory, String paging) {
         String tightest = "";
         long limit = NO_LIMIT;
         for (String folder : memory.folders()) {
@@ -81,13 +74,8 @@ final class GroupReader {
                 tightest.isEmpty() ? Figures.MISSING : used(files, memory, tightest),
                 memory.second() ? Figures.named(events, "max") : firstFailures(files, tightest),
                 Figures.named(events, "high"),
-                memory.second() ? Figures.named(events, "oom_kill") : firstKills(files, tightest),
-                Figures.times(Figures.named(status, "VmRSS"), KIB),
-                Figures.times(Figures.named(status, "VmSwap"), KIB),
-                Figures.field(afterName, 7),
                 Figures.field(afterName, 9),
-                Figures.times(Figures.named(paging, "pswpin"), PAGE),
-                Figures.times(Figures.named(paging, "pswpout"), PAGE));
+                Figures.times(Figures.named(paging, "pswpin"), PAGE));
     }
 
     private static long used(SystemFiles files, Hierarchy memory, String folder) {
@@ -97,10 +85,6 @@ final class GroupReader {
 
     private static long firstFailures(SystemFiles files, String folder) {
         return Figures.number(optional(files, folder + "/memory.failcnt"));
-    }
-
-    private static long firstKills(SystemFiles files, String folder) {
-        return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
     }
 
     /**

@@ -9,14 +9,7 @@ import java.util.List;
  * @param missing the path of each file that could not be read, with the reason
  */
 public record Machine(
-        Processors processors,
-        Quota quota,
-        Stalls stalls,
-        Memory memory,
-        Disk disk,
-        Tcp tcp,
-        Descriptors descriptors,
-        List<String> missing) {
+        Processors processors, Quota quota, Stalls stalls, Memory memory, Disk disk, Tcp tcp, List<String> missing) {
 
     public Machine {
         missing = List.copyOf(missing);
@@ -35,7 +28,6 @@ public record Machine(
      * @param userNanos the time in user mode, including niced processes
      * @param systemNanos the time in the kernel, including interrupts
      * @param stealNanos the time taken by other virtual machines on the same host
-     * @param online the number of processors of the machine
      * @param allowed the number of processors that the affinity of this process allows
      * @param available the number of processors from which the JVM derives its pool sizes; includes the effect of a
      *     quota
@@ -47,8 +39,6 @@ public record Machine(
             long idleNanos,
             long iowaitNanos,
             long stealNanos,
-            long contextSwitches,
-            int online,
             int allowed,
             int available) {}
 
@@ -73,26 +63,19 @@ public record Machine(
          *
          * @param group the directory of the cgroup
          * @param processors the number of processors that the cgroup may use on average over a period
-         * @param throttledNanos the time spent throttled, added up over the run queues of the cgroup
          */
-        public record Level(
-                String group, double processors, long periods, long throttledPeriods, long throttledNanos) {}
+        public record Level(String group, double processors, long periods, long throttledPeriods) {}
     }
 
     /**
-     * How long tasks were stalled (PSI).
+     * How long at least one task was stalled (PSI).
      *
      * @param ofGroup whether the values apply to the process's own control group; otherwise they apply to the whole
      *     machine
+     * @param memoryNanos how long tasks waited for memory to be reclaimed or read back
+     * @param ioNanos how long tasks waited for a disk
      */
-    public record Stalls(boolean ofGroup, Stall cpu, Stall memory, Stall io) {
-
-        /** How long some tasks, or all tasks, waited for a resource. */
-        public record Stall(long someNanos, long fullNanos) {
-
-            static final Stall MISSING = new Stall(-1, -1);
-        }
-    }
+    public record Stalls(boolean ofGroup, long memoryNanos, long ioNanos) {}
 
     /**
      * Memory of the control group with the lowest limit, and of this process.
@@ -100,22 +83,11 @@ public record Machine(
      * @param limitBytes the memory limit; -1 if there is none
      * @param limitHits the number of allocations that reached the limit
      * @param throttled the number of allocations that were slowed down at {@code memory.high}
-     * @param minorFaults the number of pages of this process that were mapped without reading from a disk
      * @param majorFaults the number of pages of this process that had to be read from a disk
      * @param swapInBytes the number of bytes that the whole machine swapped in
      */
     public record Memory(
-            long limitBytes,
-            long usedBytes,
-            long limitHits,
-            long throttled,
-            long oomKills,
-            long residentBytes,
-            long swappedBytes,
-            long minorFaults,
-            long majorFaults,
-            long swapInBytes,
-            long swapOutBytes) {}
+            long limitBytes, long usedBytes, long limitHits, long throttled, long majorFaults, long swapInBytes) {}
 
     /**
      * The number of bytes that this process read from and wrote to devices. Bytes served by the page cache are not
@@ -126,24 +98,6 @@ public record Machine(
      */
     public record Disk(long readBytes, long writtenBytes, long allReadBytes, long allWrittenBytes) {}
 
-    /**
-     * Counters of the network namespace.
-     *
-     * @param listenOverflows the number of connections that were refused because the accept queue was full
-     * @param listenDrops the total number of connections that failed before they were accepted, including {@code
-     *     listenOverflows}
-     * @param resetsSent the number of connections that this side aborted
-     * @param resetsReceived the number of established connections that the peer aborted
-     */
-    public record Tcp(
-            long segmentsOut,
-            long retransmitted,
-            long timeouts,
-            long listenOverflows,
-            long listenDrops,
-            long resetsSent,
-            long resetsReceived) {}
-
-    /** The number of open files and sockets of this process, and the maximum allowed. */
-    public record Descriptors(long open, long max) {}
+    /** The number of TCP segments that were sent in the network namespace, and of segments that were sent again. */
+    public record Tcp(long segmentsOut, long retransmitted) {}
 }

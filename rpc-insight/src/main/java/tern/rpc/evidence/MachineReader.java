@@ -1,7 +1,6 @@
 package tern.rpc.evidence;
 
 import java.nio.file.Path;
-import tern.rpc.evidence.Machine.Descriptors;
 import tern.rpc.evidence.Machine.Disk;
 import tern.rpc.evidence.Machine.Processors;
 import tern.rpc.evidence.Machine.Tcp;
@@ -32,7 +31,7 @@ public final class MachineReader {
         this.groups = ControlGroups.find(new SystemFiles(root));
     }
 
-    /** Reads all counters that the operating system provides, from about twenty small files. */
+    /** Reads all counters that the operating system provides, from small files. */
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
         String status = files.text("proc/self/status");
@@ -41,16 +40,14 @@ public final class MachineReader {
                 processors(files, status),
                 GroupReader.quota(files, groups.cpu()),
                 PressureReader.read(files, groups.unified()),
-                GroupReader.memory(files, groups.memory(), status, paging),
+                GroupReader.memory(files, groups.memory(), paging),
                 disk(files.text("proc/self/io"), paging),
-                tcp(files.text("proc/net/snmp"), files.text("proc/net/netstat")),
-                new Descriptors(own.openDescriptors(), own.maxDescriptors()),
+                tcp(files.text("proc/net/snmp")),
                 files.missing());
     }
 
     private Processors processors(SystemFiles files, String status) {
-        String stat = files.text("proc/stat");
-        String[] ticks = Figures.textAfter(stat, "cpu").split("\\s+");
+        String[] ticks = Figures.textAfter(files.text("proc/stat"), "cpu").split("\\s+");
         return new Processors(
                 own.cpuNanos(),
                 nanos(ticks, 0, 1),
@@ -58,8 +55,6 @@ public final class MachineReader {
                 nanos(ticks, 3),
                 nanos(ticks, 4),
                 nanos(ticks, 7),
-                Figures.named(stat, "ctxt"),
-                online(stat),
                 Figures.sizeOfSet(Figures.textAfter(status, "Cpus_allowed_list")),
                 own.availableProcessors());
     }
@@ -76,14 +71,6 @@ public final class MachineReader {
         return sum * NANOS_A_TICK;
     }
 
-    private static int online(String stat) {
-        int online = 0;
-        for (int at = stat.indexOf("\ncpu"); at >= 0; at = stat.indexOf("\ncpu", at + 1)) {
-            online++;
-        }
-        return online == 0 ? (int) Figures.MISSING : online;
-    }
-
     /** Reads the disk counters. The kernel counts the bytes of the whole machine in KiB. */
     private static Disk disk(String io, String paging) {
         return new Disk(
@@ -93,14 +80,7 @@ public final class MachineReader {
                 Figures.times(Figures.named(paging, "pgpgout"), KIB));
     }
 
-    private static Tcp tcp(String snmp, String netstat) {
-        return new Tcp(
-                Figures.inTable(snmp, "Tcp", "OutSegs"),
-                Figures.inTable(snmp, "Tcp", "RetransSegs"),
-                Figures.inTable(netstat, "TcpExt", "TCPTimeouts"),
-                Figures.inTable(netstat, "TcpExt", "ListenOverflows"),
-                Figures.inTable(netstat, "TcpExt", "ListenDrops"),
-                Figures.inTable(snmp, "Tcp", "OutRsts"),
-                Figures.inTable(snmp, "Tcp", "EstabResets"));
+    private static Tcp tcp(String snmp) {
+        return new Tcp(Figures.inTable(snmp, "Tcp", "OutSegs"), Figures.inTable(snmp, "Tcp", "RetransSegs"));
     }
 }

@@ -2,7 +2,6 @@ package tern.rpc.evidence;
 
 import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.Machine.Quota.Level;
-import tern.rpc.evidence.Machine.Stalls.Stall;
 
 /**
  * The changes between two readings of the machine. Every method returns -1 if a value is missing in one of the
@@ -37,12 +36,6 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** The share of the allowed processors that this process used; -1 if unknown. */
-    public double ownCpuShare() {
-        double own = ownCpuProcessors();
-        return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
-    }
-
     /** The share of the time that other virtual machines on the same host took from this machine. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
@@ -61,10 +54,6 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }
 
-    public double contextSwitchesPerSecond() {
-        return perSecond(from.processors().contextSwitches(), to.processors().contextSwitches());
-    }
-
     /**
      * The share of quota periods in which the process was throttled. If several groups have a quota, the value is the
      * largest share. The value is 0 if there is no quota.
@@ -81,35 +70,14 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return worst;
     }
 
-    /**
-     * The throttled time divided by the elapsed time. If several groups have a quota, the result is the largest of
-     * their values. The result is 0 if there is no quota. The throttled time is a sum over run queues, so the result
-     * may exceed 1.
-     */
-    public double throttledProcessors() {
-        double worst = to.quota().levels().isEmpty() ? 0 : -1;
-        for (Level level : to.quota().levels()) {
-            Level before = before(level);
-            if (before != null) {
-                worst = Math.max(worst, perNano(before.throttledNanos(), level.throttledNanos()));
-            }
-        }
-        return worst;
-    }
-
-    /** The share of the time during which at least one task waited for a processor. */
-    public double cpuStallShare() {
-        return stalled(from.stalls().cpu(), to.stalls().cpu());
-    }
-
     /** The share of the time during which at least one task waited for memory to be reclaimed or read back. */
     public double memoryStallShare() {
-        return stalled(from.stalls().memory(), to.stalls().memory());
+        return stalled(from.stalls().memoryNanos(), to.stalls().memoryNanos());
     }
 
     /** The share of the time during which at least one task waited for a disk. */
     public double ioStallShare() {
-        return stalled(from.stalls().io(), to.stalls().io());
+        return stalled(from.stalls().ioNanos(), to.stalls().ioNanos());
     }
 
     /** The used share of the control group's memory limit, including the page cache. */
@@ -126,10 +94,6 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.memory().limitHits(), to.memory().limitHits());
     }
 
-    public double minorFaultsPerSecond() {
-        return perSecond(from.memory().minorFaults(), to.memory().minorFaults());
-    }
-
     public double majorFaultsPerSecond() {
         return perSecond(from.memory().majorFaults(), to.memory().majorFaults());
     }
@@ -137,10 +101,6 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     /** The number of bytes per second that the machine swapped in. */
     public double swapInPerSecond() {
         return perSecond(from.memory().swapInBytes(), to.memory().swapInBytes());
-    }
-
-    public double swapOutPerSecond() {
-        return perSecond(from.memory().swapOutBytes(), to.memory().swapOutBytes());
     }
 
     public double readBytesPerSecond() {
@@ -163,36 +123,9 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
 
     /** The share of sent TCP segments that were retransmissions. */
     public double retransmitShare() {
-        return share(retransmitted(), delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
-    }
-
-    public long retransmitted() {
-        return delta(from.tcp().retransmitted(), to.tcp().retransmitted());
-    }
-
-    public long tcpTimeouts() {
-        return delta(from.tcp().timeouts(), to.tcp().timeouts());
-    }
-
-    public long listenOverflows() {
-        return delta(from.tcp().listenOverflows(), to.tcp().listenOverflows());
-    }
-
-    public long listenDrops() {
-        return delta(from.tcp().listenDrops(), to.tcp().listenDrops());
-    }
-
-    public long resetsSent() {
-        return delta(from.tcp().resetsSent(), to.tcp().resetsSent());
-    }
-
-    public long resetsReceived() {
-        return delta(from.tcp().resetsReceived(), to.tcp().resetsReceived());
-    }
-
-    /** The number of open descriptors as a share of this process's maximum. */
-    public double descriptorShare() {
-        return share(to.descriptors().open(), to.descriptors().max());
+        return share(
+                delta(from.tcp().retransmitted(), to.tcp().retransmitted()),
+                delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
     }
 
     private @Nullable Level before(Level level) {
@@ -204,8 +137,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return null;
     }
 
-    private double stalled(Stall before, Stall after) {
-        double share = perNano(before.someNanos(), after.someNanos());
+    private double stalled(long before, long after) {
+        double share = perNano(before, after);
         return from.stalls().ofGroup() == to.stalls().ofGroup() ? Math.min(1, share) : -1;
     }
 

@@ -1,17 +1,12 @@
 package tern.rpc.evidence;
 
 import com.sun.management.OperatingSystemMXBean;
-import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /** Values that the JVM provides about its own process. A missing value is -1. */
 interface OwnProcess {
 
     long cpuNanos();
-
-    long openDescriptors();
-
-    long maxDescriptors();
 
     int availableProcessors();
 
@@ -23,20 +18,6 @@ interface OwnProcess {
             @Override
             public long cpuNanos() {
                 return system instanceof OperatingSystemMXBean known ? known.getProcessCpuTime() : Figures.MISSING;
-            }
-
-            @Override
-            public long openDescriptors() {
-                return system instanceof UnixOperatingSystemMXBean unix
-                        ? unix.getOpenFileDescriptorCount()
-                        : Figures.MISSING;
-            }
-
-            @Override
-            public long maxDescriptors() {
-                return system instanceof UnixOperatingSystemMXBean unix
-                        ? unix.getMaxFileDescriptorCount()
-                        : Figures.MISSING;
             }
 
             @Override

@@ -5,9 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Reads how long threads ran and how long they waited for a processor. The kernel always maintains both counters. The
@@ -15,11 +12,8 @@ import java.util.Map;
  */
 public final class RunQueue {
 
-    private static final int MAX_THREADS = 8_192;
-
     private final Path tasks;
     private final ThreadIds ids;
-    private final Map<Long, RunTime> last = new HashMap<>(); // the last counters by thread id; guarded by this
 
     /**
      * @param root the folder that contains {@code proc}; {@code /} in production
@@ -33,38 +27,6 @@ public final class RunQueue {
     public RunTime of(Thread thread) {
         int id = ids.of(thread);
         return id == ThreadIds.UNKNOWN || !thread.isAlive() ? RunTime.UNKNOWN : read(id);
-    }
-
-    /**
-     * Returns the change since the previous call to this method for the same thread. The first call returns {@link
-     * RunTime#UNKNOWN}.
-     */
-    public synchronized RunTime delaySince(Thread thread) {
-        RunTime now = of(thread);
-        RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
-        if (now.isKnown()) {
-            if (last.size() >= MAX_THREADS) {
-                // Clearing the map removes threads that have ended. For each live thread, the next call to this method
-                // then returns UNKNOWN, like the first call.
-                last.clear();
-            }
-            last.put(thread.getId(), now);
-        } else {
-            last.remove(thread.getId());
-        }
-        return now.since(before);
-    }
-
-    /**
-     * Returns the sum of the changes since the previous call to this method, over all threads of a group. In the
-     * result, {@code delayPerSlice} is the mean over these threads.
-     */
-    public RunTime delaySince(Collection<Thread> group) {
-        RunTime sum = RunTime.UNKNOWN;
-        for (Thread thread : group) {
-            sum = sum.plus(delaySince(thread));
-        }
-        return sum;
     }
 
     /** Returns the counters of a native thread since the thread started. */
@@ -84,7 +46,6 @@ public final class RunQueue {
     private static RunTime parse(String text) {
         long run = Figures.field(text, 0);
         long delay = Figures.field(text, 1);
-        long slices = Figures.field(text, 2);
-        return run < 0 || delay < 0 || slices < 0 ? RunTime.UNKNOWN : new RunTime(run, delay, slices);
+        return run < 0 || delay < 0 ? RunTime.UNKNOWN : new RunTime(run, delay);
     }
 }

@@ -6,11 +6,10 @@ package tern.rpc.evidence;
  * @param runNanos the time on a processor; -1 if unknown
  * @param delayNanos how long the thread was ready but had no processor; on the kernels tested, this includes the time
  *     throttled by a quota
- * @param slices how often the thread got a processor
  */
-public record RunTime(long runNanos, long delayNanos, long slices) {
+public record RunTime(long runNanos, long delayNanos) {
 
-    public static final RunTime UNKNOWN = new RunTime(-1, -1, -1);
+    public static final RunTime UNKNOWN = new RunTime(-1, -1);
 
     public boolean isKnown() {
         return runNanos >= 0;
@@ -23,14 +22,9 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
      *     between
      */
     public RunTime since(RunTime earlier) {
-        boolean goesOn = isKnown()
-                && earlier.isKnown()
-                && runNanos >= earlier.runNanos
-                && delayNanos >= earlier.delayNanos
-                && slices >= earlier.slices;
-        return goesOn
-                ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos, slices - earlier.slices)
-                : UNKNOWN;
+        boolean goesOn =
+                isKnown() && earlier.isKnown() && runNanos >= earlier.runNanos && delayNanos >= earlier.delayNanos;
+        return goesOn ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos) : UNKNOWN;
     }
 
     /**
@@ -41,15 +35,6 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
         if (!isKnown()) {
             return other;
         }
-        return other.isKnown()
-                ? new RunTime(runNanos + other.runNanos, delayNanos + other.delayNanos, slices + other.slices)
-                : this;
-    }
-
-    /**
-     * The mean time that a woken thread waited for a processor; 0 if the thread was not woken or the time is unknown.
-     */
-    public long delayPerSlice() {
-        return slices <= 0 ? 0 : delayNanos / slices;
+        return other.isKnown() ? new RunTime(runNanos + other.runNanos, delayNanos + other.delayNanos) : this;
     }
 }

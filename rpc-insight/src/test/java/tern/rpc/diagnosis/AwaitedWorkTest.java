@@ -40,8 +40,10 @@ class AwaitedWorkTest {
         return new StackTraceElement(type, method, null, 7);
     }
 
-    /** Adds samples of threads with the given name. Eight of ten samples find a thread in an HTTP exchange. */
-    private void lookAtThreads(String name) {
+    /**
+     * Adds samples of threads of the executor {@code parcels}. Eight of ten samples find a thread in an HTTP exchange.
+     */
+    private void lookAtThreads() {
         for (int i = 0; i < 10; i++) {
             StackTraceElement[] sends = {
                 frame("sun.nio.ch.NioSocketImpl", "park"),
@@ -54,7 +56,7 @@ class AwaitedWorkTest {
                 frame("java.util.concurrent.LinkedBlockingQueue", "take"),
                 frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
             };
-            tasks.add(new ThreadLook(name + "-1", 9, Thread.State.WAITING, i < 8 ? sends : idle, null, null, -1, -1));
+            tasks.add(new ThreadLook("parcels-1", 9, Thread.State.WAITING, i < 8 ? sends : idle, null, null, -1, -1));
         }
     }
 
@@ -89,14 +91,14 @@ class AwaitedWorkTest {
 
     @Test
     void threadsThatWorkWhileCallsWaitExplainTheWait() {
-        lookAtThreads("parcels");
+        lookAtThreads();
 
         assertThat(titleIfThreadsWorkAt(10)).isEqualTo(PEER);
     }
 
     @Test
     void threadsThatOftenDoNotWorkWhileCallsWaitDoNotExplainTheWait() {
-        lookAtThreads("parcels");
+        lookAtThreads();
 
         assertThat(titleIfThreadsWorkAt(5)).isEqualTo(RESULT);
         assertThat(first().evidence())
@@ -110,7 +112,7 @@ class AwaitedWorkTest {
 
     @Test
     void threadsOfWhichSomeWereNotSampledMayHaveWorked() {
-        lookAtThreads("parcels");
+        lookAtThreads();
         calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
             tasks.moments().add(time.incrementAndGet(), new Moments.Work(Set.of(), Set.of("parcels")));
             waits(samples);
@@ -121,7 +123,7 @@ class AwaitedWorkTest {
 
     @Test
     void operationThatHasBecomeSlowerExplainsTheWait() {
-        lookAtThreads("parcels");
+        lookAtThreads();
         calls.usually("Desk.stock", Phase.HTTP, EXCHANGE, 5)
                 .waiting("Desk.parcels", EXCHANGE, 150, 400, samples -> waits(samples, 5));
 
@@ -130,7 +132,7 @@ class AwaitedWorkTest {
 
     @Test
     void operationThatTakesItsUsualTimeDoesNotExplainTheWait() {
-        lookAtThreads("parcels");
+        lookAtThreads();
         calls.usually("Desk.stock", Phase.HTTP, EXCHANGE, 30)
                 .waiting("Desk.parcels", EXCHANGE, 31, 400, samples -> waits(samples, 5));
 
@@ -148,7 +150,7 @@ class AwaitedWorkTest {
     }
 
     private void measureTasks() {
-        lookAtThreads("parcels");
+        lookAtThreads();
         calls.pools(measured("parcels"));
     }
 
@@ -173,7 +175,7 @@ class AwaitedWorkTest {
 
     @Test
     void executorExplainsTheWaitIfTheTasksOfTheCallMayHaveRunOnAnotherOne() {
-        lookAtThreads("parcels");
+        lookAtThreads();
         calls.pools(measured("parcels"), measured("audit"));
         waitAfterTasks();
 
@@ -204,7 +206,7 @@ class AwaitedWorkTest {
 
     @Test
     void usualOperationsOfThreadsThatAreSometimesIdleDoNotExplainTheWait() throws Exception {
-        lookAtThreads("parcels");
+        lookAtThreads();
         runsOutside(13);
 
         assertThat(titleIfThreadsWorkAt(8)).isEqualTo(RESULT);
@@ -213,7 +215,7 @@ class AwaitedWorkTest {
 
     @Test
     void slowerOperationsOfThreadsThatAreSometimesIdleExplainTheWait() throws Exception {
-        lookAtThreads("parcels");
+        lookAtThreads();
         runsOutside(60);
 
         assertThat(titleIfThreadsWorkAt(8)).isEqualTo(PEER);
@@ -221,7 +223,7 @@ class AwaitedWorkTest {
 
     @Test
     void threadsThatAlwaysWorkExplainTheWaitEvenIfTheirOperationsTakeTheirUsualTime() throws Exception {
-        lookAtThreads("parcels");
+        lookAtThreads();
         runsOutside(12);
 
         assertThat(titleIfThreadsWorkAt(10)).isEqualTo(PEER);

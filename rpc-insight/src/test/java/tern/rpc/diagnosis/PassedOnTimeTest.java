@@ -40,8 +40,9 @@ class PassedOnTimeTest {
         }
     }
 
-    private static Machine machine(double own, double others, double collecting, String cause) {
-        return new Machine(2, own, others, 0, collecting, 0.3, cause, 100e6, 90e6, List.of(), 0, null, List.of());
+    private static Machine machine(double own, double others, double collecting) {
+        return new Machine(
+                2, own, others, 0, collecting, 0.3, "G1 Evacuation Pause", 100e6, 90e6, List.of(), 0, null, List.of());
     }
 
     private static IllegalStateException noResource() {
@@ -152,9 +153,9 @@ class PassedOnTimeTest {
 
     @Test
     void collectorIsASymptomOfLargeRequests() {
-        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);
-        shop.machine = machine(0.8, 0.1, 0.2, "G1 Evacuation Pause");
+        shop.machine = machine(0.8, 0.1, 0.2);
         shop.pauses = (from, to) -> {
             Times stood = new Times();
             stood.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.6);
@@ -178,9 +179,9 @@ class PassedOnTimeTest {
 
     @Test
     void largeRequestsOfOneMethodAreTheCauseOfPausesInAllMethods() {
-        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);
-        shop.machine = machine(0.8, 0.1, 0.2, "G1 Evacuation Pause");
+        shop.machine = machine(0.8, 0.1, 0.2);
         shop.pauses = (from, to) -> {
             Times stood = new Times();
             stood.add(Part.of(Part.Kind.COLLECTOR), 150e6);
@@ -207,9 +208,9 @@ class PassedOnTimeTest {
 
     @Test
     void busyProcessorsSaveTheCallsWhoseOperationsTheySlowDown() {
-        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);
-        shop.machine = machine(0.2, 1.8, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.2, 1.8, 0);
 
         Diagnosis miss =
                 shop.miss(call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET carrier:80", 70));

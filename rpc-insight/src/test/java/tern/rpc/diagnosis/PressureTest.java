@@ -7,13 +7,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
-import tern.rpc.evidence.Machine.Descriptors;
 import tern.rpc.evidence.Machine.Disk;
 import tern.rpc.evidence.Machine.Memory;
 import tern.rpc.evidence.Machine.Processors;
 import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Stalls;
-import tern.rpc.evidence.Machine.Stalls.Stall;
 import tern.rpc.evidence.Machine.Tcp;
 import tern.rpc.evidence.MachineSecond;
 
@@ -36,31 +34,20 @@ class PressureTest {
     private long othersWrite;
     private long ownWrites;
 
-    private static Stall stall(double share) {
-        return new Stall(share < 0 ? -1 : (long) (share * SECOND), share < 0 ? -1 : 0);
+    private static long stalledNanos(double share) {
+        return share < 0 ? -1 : (long) (share * SECOND);
     }
 
     private tern.rpc.evidence.Machine counters(boolean end) {
         long one = end ? 1 : 0;
         return new tern.rpc.evidence.Machine(
-                new Processors(0, 0, 0, 0, 0, 0, 0, 2, 2, 2),
+                new Processors(0, 0, 0, 0, 0, 0, 2, 2),
                 new Quota(List.of()),
-                new Stalls(false, stall(0), stall(memoryStall < 0 ? -1 : memoryStall * one), stall(diskStall * one)),
-                new Memory(
-                        limit,
-                        limit < 0 ? -1 : limit * 99 / 100,
-                        limitHits * one,
-                        -1,
-                        0,
-                        0,
-                        0,
-                        0,
-                        faults * one,
-                        swapped * one,
-                        0),
+                new Stalls(
+                        false, stalledNanos(memoryStall < 0 ? -1 : memoryStall * one), stalledNanos(diskStall * one)),
+                new Memory(limit, limit < 0 ? -1 : limit * 99 / 100, limitHits * one, -1, faults * one, swapped * one),
                 new Disk(0, ownWrites * one, 0, (ownWrites + othersWrite) * one),
-                new Tcp(0, 0, 0, 0, 0, 0, 0),
-                new Descriptors(1, 100),
+                new Tcp(0, 0),
                 List.of());
     }
 

@@ -39,7 +39,8 @@ class ReplayModelTest {
             double wait = model.replay(workers, ReplayModel.UNLIMITED).meanNanos()
                     - model.replay(ReplayModel.UNLIMITED, ReplayModel.UNLIMITED).meanNanos();
 
-            double formula = QueueModel.meanWait(0.8 * workers, workers, 40 * MILLI);
+            double busy = 0.8 * workers;
+            double formula = QueueModel.waitProbability(busy, workers) * 40 * MILLI / (workers - busy);
             assertThat(wait).as("%d workers", workers).isBetween(0.85 * formula, 1.15 * formula);
         }
     }

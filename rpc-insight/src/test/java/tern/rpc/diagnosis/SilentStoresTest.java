@@ -57,9 +57,9 @@ class SilentStoresTest {
         }
     }
 
-    private void pool(String name, PoolKind kind, int active, int max) {
+    private void pool(int active, int max) {
         shop.pools.add(PoolSource.of(
-                () -> PoolSnapshot.builder(name, kind, max)
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, max)
                         .now(active, 0, 5)
                         .counts(0, 0)
                         .sums(Duration.ZERO, Duration.ZERO)
@@ -121,7 +121,7 @@ class SilentStoresTest {
 
     @Test
     void databaseThatAnswersNoStatementIsGone() {
-        pool("hikari", PoolKind.JDBC, 4, 4);
+        pool(4, 4);
         hangIn("select stock", "select b from orders", "update stock", "select stock");
         hang(Phase.JDBC_CONNECTION, 5);
 
@@ -135,7 +135,7 @@ class SilentStoresTest {
 
     @Test
     void newStatementsThatHangMayOnlyBeSlow() {
-        pool("hikari", PoolKind.JDBC, 4, 4);
+        pool(4, 4);
         hangIn("select a from sales", "select b from visits", "select c from returns", "select d from stores");
         hang(Phase.JDBC_CONNECTION, 5);
 
@@ -146,7 +146,7 @@ class SilentStoresTest {
 
     @Test
     void databaseToWhichNoConnectionCanBeOpenedIsGone() {
-        pool("hikari", PoolKind.JDBC, 0, 10);
+        pool(0, 10);
         hang(Phase.JDBC_CONNECTION, 5);
 
         assertThat(DiagnosisText.title(first(during(WITHOUT_STORES))))
@@ -155,7 +155,7 @@ class SilentStoresTest {
 
     @Test
     void poolWhoseConnectionsCallsHoldDuringOtherWorkIsNotGone() {
-        pool("hikari", PoolKind.JDBC, 4, 4);
+        pool(4, 4);
         hang(Phase.HTTP, 4);
         hang(Phase.JDBC_CONNECTION, 5);
 
@@ -173,7 +173,7 @@ class SilentStoresTest {
                 "select a from stock     | select b from stock",
             })
     void statementsThatMayWaitForALockOrUseOneTableAreNoSignOfADatabaseThatIsGone(String one, String other) {
-        pool("hikari", PoolKind.JDBC, 4, 4);
+        pool(4, 4);
         hangIn(one, other, one, other);
 
         Diagnosis miss = during(WITHOUT_STORES);
@@ -184,7 +184,7 @@ class SilentStoresTest {
 
     @Test
     void statementThatStillRunsIsNamed() {
-        pool("hikari", PoolKind.JDBC, 4, 10);
+        pool(4, 10);
         hangIn("select report", "select report", "select report", "select report");
 
         Diagnosis miss = during(call -> call.own(2).in(Phase.SQL, "select stock", 4));

@@ -1,15 +1,11 @@
 package tern.rpc.evidence;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.entry;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,28 +13,6 @@ class RunQueueTest {
 
     @TempDir
     private Path root;
-
-    private final CountDownLatch end = new CountDownLatch(1);
-
-    @AfterEach
-    void endThreads() {
-        end.countDown();
-    }
-
-    private Thread thread(String name) {
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        end.await();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                },
-                name);
-        thread.setDaemon(true);
-        thread.start();
-        return thread;
-    }
 
     private void task(int id, String name, String schedstat) throws IOException {
         Path folder = Files.createDirectories(root.resolve("proc/self/task/" + id));
@@ -64,85 +38,29 @@ class RunQueueTest {
         ThreadIds ids = new ThreadIds(root);
 
         assertThat(ids.register()).isEqualTo(ThreadIds.UNKNOWN);
-        assertThat(ids.match(List.of(Thread.currentThread()))).isZero();
         assertThat(new RunQueue(root, ids).of(Thread.currentThread())).isEqualTo(RunTime.UNKNOWN);
     }
 
     @Test
-    void threadIsMatchedByTheStartOfItsNameIfThatIsUnique() throws IOException {
-        Thread worker = thread("rpc-worker-number-7");
-        Thread twin = thread("twin");
-        Thread otherTwin = thread("twin");
-        task(11, "rpc-worker-numb", "1 2 3");
-        task(12, "twin", "1 2 3");
-        ThreadIds ids = new ThreadIds(root);
-
-        assertThat(ids.match(List.of(worker, twin, otherTwin))).isEqualTo(1);
-
-        assertThat(ids.of(worker)).isEqualTo(11);
-        assertThat(ids.of(twin)).isEqualTo(ThreadIds.UNKNOWN);
-    }
-
-    @Test
-    void matchedThreadIsNoCandidateForAnotherName() throws IOException {
-        Thread first = thread("same");
-        Thread second = thread("same");
-        task(11, "same", "1 2 3");
-        ThreadIds ids = new ThreadIds(root);
-        ids.match(List.of(first));
-
-        assertThat(ids.match(List.of(second))).isZero();
-    }
-
-    @Test
-    void changeSinceTheLastCallIsReturned() throws IOException {
-        Thread worker = thread("worker");
-        task(11, "worker", "1000 500 10");
-        ThreadIds ids = new ThreadIds(root);
-        ids.match(List.of(worker));
-        RunQueue queue = new RunQueue(root, ids);
-
-        RunTime first = queue.delaySince(worker);
+    void timesOfARegisteredThreadAreRead() throws IOException {
+        Files.createDirectories(root.resolve("proc"));
+        Files.createSymbolicLink(root.resolve("proc/thread-self"), Path.of("100/task/11"));
         task(11, "worker", "4000 2500 20");
-        RunTime second = queue.delaySince(worker);
+        ThreadIds ids = new ThreadIds(root);
+        ids.register();
 
-        assertThat(first.isKnown()).isFalse();
-        assertThat(second).isEqualTo(new RunTime(3000, 2000, 10));
-        assertThat(second.delayPerSlice()).isEqualTo(200);
+        assertThat(new RunQueue(root, ids).of(Thread.currentThread())).isEqualTo(new RunTime(4000, 2500));
     }
 
     @Test
-    void groupHasItsMeanDelayPerSlice() throws IOException {
-        Thread a = thread("a");
-        Thread b = thread("b");
-        Thread unknown = thread("unknown");
-        task(11, "a", "0 0 0");
-        task(12, "b", "0 0 0");
-        ThreadIds ids = new ThreadIds(root);
-        List<Thread> group = List.of(a, b, unknown);
-        ids.match(group);
-        RunQueue queue = new RunQueue(root, ids);
-        queue.delaySince(group);
-
-        task(11, "a", "10 300 1");
-        task(12, "b", "20 100 3");
-
-        assertThat(queue.delaySince(group)).isEqualTo(new RunTime(30, 400, 4));
-        assertThat(new RunTime(30, 400, 4).delayPerSlice()).isEqualTo(100);
+    void changeSinceAnEarlierReadingIsTheDifference() {
+        assertThat(new RunTime(4000, 2500).since(new RunTime(1000, 500))).isEqualTo(new RunTime(3000, 2000));
+        assertThat(new RunTime(4000, 2500).since(RunTime.UNKNOWN)).isEqualTo(RunTime.UNKNOWN);
     }
 
     @Test
-    void nativeIdThatAnotherThreadGotIsUnknownForOnce() throws IOException {
-        Thread worker = thread("worker");
-        task(11, "worker", "1000 500 10");
-        ThreadIds ids = new ThreadIds(root);
-        ids.match(List.of(worker));
-        RunQueue queue = new RunQueue(root, ids);
-        queue.delaySince(worker);
-
-        task(11, "worker", "10 5 1");
-
-        assertThat(queue.delaySince(worker)).isEqualTo(RunTime.UNKNOWN);
+    void changeIsUnknownIfAnotherThreadGotTheNativeId() {
+        assertThat(new RunTime(10, 5).since(new RunTime(1000, 500))).isEqualTo(RunTime.UNKNOWN);
     }
 
     @Test
@@ -158,32 +76,27 @@ class RunQueueTest {
     }
 
     @Test
-    void threadsOfTheJvmAreFoundByTheirNames() throws IOException {
+    void threadsOfTheCollectorAreFoundByTheirNames() throws IOException {
         task(1, "GC Thread#0", "100 10 1");
         task(2, "G1 Conc#0", "200 20 2");
         task(3, "C2 CompilerThre", "400 40 4");
         task(4, "rpc-worker-1", "9 9 9");
-        JvmThreads threads = new JvmThreads(root);
+        CollectorThreads threads = new CollectorThreads(root);
+        assertThat(threads.read()).isEqualTo(RunTime.UNKNOWN);
 
         threads.find();
 
-        assertThat(threads.read())
-                .containsOnly(
-                        entry(JvmThreads.Work.COLLECTOR, new RunTime(300, 30, 3)),
-                        entry(JvmThreads.Work.COMPILER, new RunTime(400, 40, 4)));
+        assertThat(threads.read()).isEqualTo(new RunTime(300, 30));
     }
 
     @Test
     void thisThreadIsReadOnLinux() {
         assumeTrue(Files.exists(Path.of("/proc/thread-self")));
         ThreadIds ids = new ThreadIds(Path.of("/"));
-        JvmThreads threads = new JvmThreads(Path.of("/"));
 
         ids.register();
-        threads.find();
 
         assertThat(new RunQueue(Path.of("/"), ids).of(Thread.currentThread()).runNanos())
                 .isPositive();
-        assertThat(threads.read()).containsKey(JvmThreads.Work.VM);
     }
 }

@@ -13,11 +13,11 @@ class LoadTest {
 
     @Test
     void rateRisesInTheFirstHalfOfTheWarmUpAndStays() {
-        assertThat(callsIn(LOAD, 0, 1)).isEqualTo(50);
-        assertThat(callsIn(LOAD, 4, 5)).isEqualTo(450);
-        assertThat(callsIn(LOAD, 5, 6)).isEqualTo(500);
-        assertThat(callsIn(LOAD, 39, 40)).isEqualTo(500);
-        assertThat(callsIn(LOAD, 40, 41)).isZero();
+        assertThat(callsIn(0, 1)).isEqualTo(50);
+        assertThat(callsIn(4, 5)).isEqualTo(450);
+        assertThat(callsIn(5, 6)).isEqualTo(500);
+        assertThat(callsIn(39, 40)).isEqualTo(500);
+        assertThat(callsIn(40, 41)).isZero();
     }
 
     @Test
@@ -60,9 +60,9 @@ class LoadTest {
                 .withMessage("users is 0; expected 1 or more");
     }
 
-    private static long callsIn(Load load, int fromSecond, int toSecond) {
-        return LongStream.range(0, load.calls())
-                .map(load::startNanos)
+    private static long callsIn(int fromSecond, int toSecond) {
+        return LongStream.range(0, LOAD.calls())
+                .map(LOAD::startNanos)
                 .filter(nanos -> nanos >= fromSecond * 1_000_000_000L && nanos < toSecond * 1_000_000_000L)
                 .count();
     }

@@ -58,7 +58,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private int demand; // the number of messages requested before the subscription was created; guarded by this
 
     private @Nullable Listener<Q> listener; // only tasks in "callbacks" use this field and the next field
-    private boolean told; // whether the listener has been notified that the call has ended
+    private boolean notified; // whether the listener has been notified that the call has ended
     private int
             dropped; // the number of messages sent after the cancellation; only one thread at a time uses this field
     private boolean compressed; // only one thread at a time uses this field
@@ -124,8 +124,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /** Delivers the call's last event to the listener. Later events are ignored. */
     private void tellEnd(Event<Q> event) {
         Listener<Q> current = listener;
-        if (!told && current != null) {
-            told = true;
+        if (!notified && current != null) {
+            notified = true;
             event.tell(current);
         }
     }

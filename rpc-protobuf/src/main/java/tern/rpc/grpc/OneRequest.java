@@ -8,11 +8,11 @@ record OneRequest(Object value) implements Flow.Publisher<Object> {
 
     @Override
     public void subscribe(Flow.Subscriber<? super Object> subscriber) {
-        AtomicBoolean told = new AtomicBoolean();
+        AtomicBoolean done = new AtomicBoolean();
         subscriber.onSubscribe(new Flow.Subscription() {
             @Override
             public void request(long messages) {
-                if (told.compareAndSet(false, true)) {
+                if (done.compareAndSet(false, true)) {
                     subscriber.onNext(value);
                     subscriber.onComplete();
                 }
@@ -20,7 +20,7 @@ record OneRequest(Object value) implements Flow.Publisher<Object> {
 
             @Override
             public void cancel() {
-                told.set(true);
+                done.set(true);
             }
         });
     }

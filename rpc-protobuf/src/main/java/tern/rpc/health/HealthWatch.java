@@ -23,7 +23,7 @@ final class HealthWatch implements Flow.Subscription {
     private volatile @Nullable RpcException replaced; // why this call ends; set when a newer call replaces it
 
     // the last sent status; only the thread that increments "changes" from zero uses this field
-    private @Nullable ServingStatus told;
+    private @Nullable ServingStatus sent;
 
     private HealthWatch(
             HealthService health, String service, Object connection, Flow.Subscriber<? super byte[]> caller) {
@@ -110,12 +110,12 @@ final class HealthWatch implements Flow.Subscription {
         }
         boolean last = health.isShutDown();
         ServingStatus status = health.status(service);
-        if (!over && status != told && wanted.get() > 0) {
+        if (!over && status != sent && wanted.get() > 0) {
             wanted.decrementAndGet();
-            told = status;
+            sent = status;
             caller.onNext(HealthMessages.response(status));
         }
-        if (last && told == status && end()) {
+        if (last && sent == status && end()) {
             caller.onComplete();
         }
     }

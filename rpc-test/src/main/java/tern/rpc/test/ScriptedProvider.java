@@ -35,11 +35,8 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.dubbo.DubboProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.protocols.ServerProtocols;
 import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
@@ -87,14 +84,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types, Serializer serializer) {
         this.services = types.stream().map(ServiceDescriptor::of).toList();
-        TripleCodecs codecs = new TripleCodecs(serializer, json(), 0);
         NettyServerTransport transport = new NettyServerTransport(
-                settings(),
-                loops,
-                List.of(
-                        new DubboProtocol(serializer, 0),
-                        new TripleProtocol(codecs, HttpSettings.defaults()),
-                        new Http1Protocol(codecs, HttpSettings.defaults())));
+                settings(), loops, ServerProtocols.all(serializer, json(), HttpSettings.defaults()));
         RpcServer.Builder builder = RpcServer.builder(transport).filter(this::serve);
         for (int i = 0; i < types.size(); i++) {
             Object target = target(types.get(i));
@@ -106,15 +97,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     private static ServerTransportSettings settings() {
-        return new ServerTransportSettings(
-                InetAddress.getLoopbackAddress().getHostAddress(),
-                0,
-                1_024,
-                1_024,
-                1_024,
-                8 << 20,
-                Duration.ofMinutes(3),
-                Duration.ofSeconds(10));
+        return ServerTransportSettings.onPort(0)
+                .withAddress(InetAddress.getLoopbackAddress().getHostAddress());
     }
 
     /** Returns a JSON codec if Jackson is on the class path; otherwise null. */

@@ -51,18 +51,8 @@ class ScriptedProviderTest {
         TripleCodecs codecs =
                 new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
         ClientTransportSettings usual = ClientTransportSettings.named("test");
-        ClientTransportSettings settings = new ClientTransportSettings(
-                usual.application(),
-                usual.connectTimeout(),
-                usual.reconnectMin(),
-                // The minimum reconnect delay is short enough for the client to find the reopened port during the test.
-                usual.reconnectMin(),
-                usual.heartbeat(),
-                usual.probeAfter(),
-                usual.probeTimeout(),
-                usual.maxInFlight(),
-                usual.maxQueuedBytes(),
-                usual.maxRequestBytes());
+        // The minimum reconnect delay is short enough for the client to find the reopened port during the test.
+        ClientTransportSettings settings = usual.withReconnect(usual.reconnectMin(), usual.reconnectMin());
         return RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new DubboProtocol(serializer, 0)))
                 .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))

@@ -50,7 +50,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
     // lost connections whose calls have received part of their answers; guarded by this
-    private final List<Connection> untold = new ArrayList<>();
+    private final List<Connection> lostWhileAnswering = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
@@ -234,7 +234,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public synchronized void changed(Connection connection, State state) {
-        untold.removeIf(lost -> lost.inFlight() == 0);
+        lostWhileAnswering.removeIf(lost -> lost.inFlight() == 0);
         switch (state) {
             case READY -> {
                 lastFailure = "";
@@ -289,7 +289,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     private void lost(Connection connection) {
         if (connection.inFlight() > 0) {
-            untold.add(connection);
+            lostWhileAnswering.add(connection);
         }
         if (retiring.remove(connection) || closed) {
             return;
@@ -430,7 +430,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             current.get(i).closeWithCalls(CLOSED);
         }
         List.copyOf(retiring).forEach(connection -> connection.closeWithCalls(CLOSED));
-        List.copyOf(untold).forEach(connection -> connection.closeWithCalls(CLOSED));
+        List.copyOf(lostWhileAnswering).forEach(connection -> connection.closeWithCalls(CLOSED));
     }
 
     @Override

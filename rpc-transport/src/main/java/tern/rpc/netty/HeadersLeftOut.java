@@ -18,7 +18,7 @@ public final class HeadersLeftOut {
     private static final int MAX_NAMES = 64;
 
     private final String wire;
-    private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
     /** @param wire the protocols that reserve the names, as text for the warning */
     public HeadersLeftOut(String wire) {
@@ -27,7 +27,7 @@ public final class HeadersLeftOut {
 
     /** Logs a warning about the header, unless a warning about it has already been logged. */
     public void tell(String name) {
-        if (told.size() < MAX_NAMES && told.add(name)) {
+        if (logged.size() < MAX_NAMES && logged.add(name)) {
             LOG.warn(
                     "The header '{}' is not sent over {}, because the protocol itself uses this name; give it another"
                             + " name, such as x-{} (further calls are not logged)",

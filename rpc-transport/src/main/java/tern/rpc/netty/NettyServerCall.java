@@ -89,8 +89,8 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     @Override
-    public void watch(long untilNanos, Watcher told) {
-        watcher = told;
+    public void watch(long untilNanos, Watcher newWatcher) {
+        watcher = newWatcher;
         watchedUntilNanos = untilNanos;
     }
 

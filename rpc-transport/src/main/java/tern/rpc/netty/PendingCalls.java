@@ -118,10 +118,6 @@ final class PendingCalls {
         return count.get();
     }
 
-    int limit() {
-        return limit;
-    }
-
     /** Removes every call that is complete or past its deadline, and passes the expired calls to the consumer. */
     void sweep(long now, Consumer<PendingCall> late) {
         for (int slot = 0; slot <= mask; slot++) {

@@ -82,11 +82,11 @@ final class UnsentBudget {
     }
 
     /**
-     * @param told an action that runs, on any thread, each time answers are queued while the total exceeds
+     * @param action an action that runs, on any thread, each time answers are queued while the total exceeds
      *     {@link #manyBytes}
      */
-    void whenMany(Runnable told) {
-        whenMany = told;
+    void whenMany(Runnable action) {
+        whenMany = action;
     }
 
     /**

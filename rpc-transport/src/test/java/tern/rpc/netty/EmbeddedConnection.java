@@ -100,9 +100,9 @@ public final class EmbeddedConnection implements AutoCloseable {
         return bytes;
     }
 
-    /** Sets whether the server reads the bytes that the client writes from now on. */
-    public void reads(boolean now) {
-        reads = now;
+    /** From now on, the server reads the bytes that the client writes. */
+    public void beginReading() {
+        reads = true;
     }
 
     /** Reads all bytes that the client has written so far. */

@@ -24,12 +24,11 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.IdleServerTransport;
 import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.WrappedCalls;
 
 /**
  * A server without sockets or threads. Each input is one connection, and all its work runs on the calling thread. The
@@ -40,8 +39,11 @@ public final class EmbeddedServer implements AutoCloseable {
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
 
     private final List<ServerProtocol> protocols;
-    private final ServerTransportSettings settings = new ServerTransportSettings(
-            null, 0, 100, 100, 100, MAX_MESSAGE_BYTES, Duration.ofHours(1), Duration.ofHours(1));
+    private final ServerTransportSettings settings = ServerTransportSettings.onPort(0)
+            .withMaxInFlight(100)
+            .withMaxMessageBytes(MAX_MESSAGE_BYTES)
+            .withIdleTimeout(Duration.ofHours(1))
+            .withFirstBytesTimeout(Duration.ofHours(1));
     private final TlsGate gate = new TlsGate(null, false, NanoClock.SYSTEM);
     private final Unforeseen unforeseen = new Unforeseen();
     private final CountedBuffers buffers = new CountedBuffers();
@@ -284,37 +286,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         @Override
         public void start(CallHandler served) {
-            handler = new CallHandler() {
-                @Override
-                public void handle(ServerCall call) {
-                    served.handle(watched(call));
-                }
-
-                @Override
-                public tern.rpc.transport.ServiceLookup services() {
-                    return served.services();
-                }
-
-                @Override
-                public boolean asksWhoCalls() {
-                    return served.asksWhoCalls();
-                }
-
-                @Override
-                public boolean asksAuthorizers() {
-                    return served.asksAuthorizers();
-                }
-
-                @Override
-                public AcceptedTokens tokens() {
-                    return served.tokens();
-                }
-
-                @Override
-                public void refused(Refusal reason) {
-                    served.refused(reason);
-                }
-            };
+            handler = new WrappedCalls(served, this::watched);
         }
 
         /** Wraps a call and checks its failures for unexpected exceptions. */

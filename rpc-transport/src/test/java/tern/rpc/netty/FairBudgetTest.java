@@ -21,11 +21,11 @@ class FairBudgetTest {
     }
 
     /**
-     * Adds bytes, one by one, for a connection that already holds the given number of bytes, until it may add no more.
-     * Returns the number of bytes that the connection then holds.
+     * Adds bytes, one by one, for a new connection until it may add no more. Returns the number of bytes that the
+     * connection then holds.
      */
-    private static int fill(FairBudget.Part part, int ofConnection) {
-        int held = ofConnection;
+    private static int fill(FairBudget.Part part) {
+        int held = 0;
         while (part.hasRoom(held)) {
             part.add(1);
             held++;
@@ -36,10 +36,10 @@ class FairBudgetTest {
     @Test
     void oneConnectionGetsAThirdAndOneNetworkAtMostHalf() {
         FairBudget.Part network = from(1);
-        assertThat(fill(network, 0)).isEqualTo(MAX_BYTES / 3);
+        assertThat(fill(network)).isEqualTo(MAX_BYTES / 3);
 
         for (int connection = 0; connection < 1_000; connection++) {
-            fill(network, 0);
+            fill(network);
         }
 
         assertThat(network.bytes()).isEqualTo(MAX_BYTES / 2);
@@ -49,12 +49,12 @@ class FairBudgetTest {
     void networkGetsItsPartHoweverManyConnectionsAnotherNetworkUses() {
         FairBudget.Part large = from(1);
         for (int connection = 0; connection < 1_000; connection++) {
-            fill(large, 0);
+            fill(large);
         }
 
         FairBudget.Part small = from(2);
 
-        assertThat(fill(small, 0)).isEqualTo(MAX_BYTES / 6);
+        assertThat(fill(small)).isEqualTo(MAX_BYTES / 6);
         assertThat(large.hasRoom(0)).isFalse();
     }
 
@@ -63,7 +63,7 @@ class FairBudgetTest {
         for (int network = 1; network <= 6; network++) {
             FairBudget.Part part = from(network);
             for (int connection = 0; connection < 1_000; connection++) {
-                fill(part, 0);
+                fill(part);
             }
         }
 
@@ -75,11 +75,11 @@ class FairBudgetTest {
     @Test
     void connectionWithFewBytesHasRoomBesideALargeOneOfItsNetwork() {
         FairBudget.Part proxy = from(1);
-        int large = fill(proxy, 0);
+        int large = fill(proxy);
 
         assertThat(proxy.hasRoom(large)).isFalse();
         assertThat(proxy.hasRoom(large - 10)).isTrue();
-        assertThat(fill(proxy, 0)).isGreaterThan(MAX_BYTES / 20);
+        assertThat(fill(proxy)).isGreaterThan(MAX_BYTES / 20);
     }
 
     @Test
@@ -88,13 +88,13 @@ class FairBudgetTest {
         excessive.add(10 * MAX_BYTES);
 
         assertThat(budget.used()).isEqualTo(10 * MAX_BYTES);
-        assertThat(fill(from(2), 0)).isEqualTo(MAX_BYTES / 6);
+        assertThat(fill(from(2))).isEqualTo(MAX_BYTES / 6);
         assertThat(excessive.hasRoom(0)).isFalse();
 
         excessive.add(-10 * MAX_BYTES);
         from(2).add(-MAX_BYTES / 6);
         assertThat(budget.used()).isZero();
-        assertThat(fill(excessive, 0)).isEqualTo(MAX_BYTES / 3);
+        assertThat(fill(excessive)).isEqualTo(MAX_BYTES / 3);
     }
 
     @Test

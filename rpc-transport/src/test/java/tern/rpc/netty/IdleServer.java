@@ -11,17 +11,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.LiveObjects;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A server in a separate JVM that reports how much its heap grows. That heap contains no clients and no objects of
@@ -125,19 +118,15 @@ final class IdleServer implements AutoCloseable {
         PrintStream answers = System.out;
         // log output goes to the error stream, so that the standard output contains only the answers of this program
         System.setOut(System.err);
-        HessianSerializer hessian = HessianSerializer.builder().build();
-        TripleCodecs codecs =
-                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
         EventLoops loops = EventLoops.start(2);
         Duration idle = Duration.ofHours(1);
         try (RpcServer server = RpcServer.builder(new NettyServerTransport(
-                        new ServerTransportSettings(
-                                null, 0, MAX_CONNECTIONS, MAX_CONNECTIONS, 1_024, 8 << 20, idle, idle),
+                        ServerTransportSettings.onPort(0)
+                                .withMaxConnections(MAX_CONNECTIONS, MAX_CONNECTIONS)
+                                .withIdleTimeout(idle)
+                                .withFirstBytesTimeout(idle),
                         loops,
-                        List.of(
-                                new DubboProtocol(hessian, 0),
-                                new TripleProtocol(codecs, HttpSettings.defaults()),
-                                new Http1Protocol(codecs, HttpSettings.defaults()))))
+                        new AllProtocols().ofServer()))
                 .export(ServiceExport.of(Shout.class, text -> text))
                 .build()) {
             server.start();

@@ -30,21 +30,12 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.Freezer;
 import tern.rpc.netty.peer.ResourceLedger;
-import tern.rpc.netty.triple.Http1ClientProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleClientProtocol;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests calls while providers shut down or freeze. */
 @Timeout(180)
@@ -66,10 +57,7 @@ class LostProvidersTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer hessian = HessianSerializer.builder().build();
-    private final DubboProtocol dubbo = new DubboProtocol(hessian, 0);
-    private final TripleCodecs codecs =
-            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AllProtocols protocols = new AllProtocols();
     private final List<AutoCloseable> open = new ArrayList<>();
 
     @AfterEach
@@ -81,11 +69,8 @@ class LostProvidersTest {
     }
 
     private RpcServer serve(String host, int port) {
-        HttpSettings http = HttpSettings.defaults();
         RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        ServerTransportSettings.onPort(port).withAddress(host),
-                        loops,
-                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
+                        ServerTransportSettings.onPort(port).withAddress(host), loops, protocols.ofServer())))
                 .export(ServiceExport.of(Work.class, name -> host + ":" + name))
                 .build();
         open.add(server);
@@ -103,13 +88,9 @@ class LostProvidersTest {
     }
 
     private RpcClient client(String protocol, Duration timeout) {
-        ClientProtocol chosen = switch (protocol) {
-            case "dubbo" -> dubbo;
-            case "tri" -> new TripleClientProtocol(codecs);
-            default -> new Http1ClientProtocol(codecs);
-        };
         RpcClient client = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("lost"), loops, chosen))
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named("lost"), loops, protocols.ofClient(protocol)))
                 .timeout(timeout)
                 .build();
         open.add(client);

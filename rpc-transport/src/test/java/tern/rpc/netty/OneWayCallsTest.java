@@ -18,21 +18,12 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.ResourceLedger;
-import tern.rpc.netty.triple.Http1ClientProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleClientProtocol;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests that one-way calls are executed, although their callers do not wait for answers. */
 @Timeout(120)
@@ -48,20 +39,12 @@ class OneWayCallsTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer serializer = HessianSerializer.builder().build();
-    private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
-    private final TripleCodecs codecs =
-            new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AllProtocols protocols = new AllProtocols();
     private final Semaphore begun = new Semaphore(0);
     private final Semaphore mayEnd = new Semaphore(0);
     private final List<String> events = new CopyOnWriteArrayList<>();
-    private final ServerTransport transport = ResourceLedger.watch(new NettyServerTransport(
-            ServerTransportSettings.onPort(0),
-            loops,
-            List.of(
-                    dubbo,
-                    new TripleProtocol(codecs, HttpSettings.defaults()),
-                    new Http1Protocol(codecs, HttpSettings.defaults()))));
+    private final ServerTransport transport = ResourceLedger.watch(
+            new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer()));
     private final RpcServer server = serve();
     private final List<RpcClient> clients = new ArrayList<>();
 
@@ -91,13 +74,9 @@ class OneWayCallsTest {
     }
 
     private Log refer(String protocol) {
-        ClientProtocol chosen = switch (protocol) {
-            case "dubbo" -> dubbo;
-            case "tri" -> new TripleClientProtocol(codecs);
-            default -> new Http1ClientProtocol(codecs);
-        };
         RpcClient client = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("log"), loops, chosen))
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named("log"), loops, protocols.ofClient(protocol)))
                 .timeout(Duration.ofMinutes(1))
                 .build();
         clients.add(client);

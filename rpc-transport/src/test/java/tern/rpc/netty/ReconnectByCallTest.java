@@ -22,22 +22,13 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.ResourceLedger;
-import tern.rpc.netty.triple.Http1ClientProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleClientProtocol;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests connection attempts started by calls. All scheduled pauses between attempts are longer than the test. */
 @Timeout(120)
@@ -53,10 +44,7 @@ class ReconnectByCallTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer hessian = HessianSerializer.builder().build();
-    private final DubboProtocol dubbo = new DubboProtocol(hessian, 0);
-    private final TripleCodecs codecs =
-            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AllProtocols protocols = new AllProtocols();
     private final AtomicLong now = new AtomicLong();
     private @Nullable RpcClient client;
 
@@ -69,39 +57,21 @@ class ReconnectByCallTest {
     }
 
     private Work refer(String protocol, int port) {
-        ClientTransportSettings usual = ClientTransportSettings.named("reconnect");
-        ClientTransportSettings patient = new ClientTransportSettings(
-                "reconnect",
-                usual.connectTimeout(),
-                Duration.ofDays(1),
-                Duration.ofDays(1),
-                usual.heartbeat(),
-                usual.probeAfter(),
-                usual.probeTimeout(),
-                usual.maxInFlight(),
-                usual.maxQueuedBytes(),
-                usual.maxRequestBytes());
-        ClientProtocol chosen = switch (protocol) {
-            case "dubbo" -> dubbo;
-            case "tri" -> new TripleClientProtocol(codecs);
-            default -> new Http1ClientProtocol(codecs);
-        };
+        ClientTransportSettings patient =
+                ClientTransportSettings.named("reconnect").withReconnect(Duration.ofDays(1), Duration.ofDays(1));
         RpcClient made = RpcClient.builder()
-                .transport(new NettyClientTransport(patient, loops, chosen, now::get))
+                .transport(new NettyClientTransport(patient, loops, protocols.ofClient(protocol), now::get))
                 .timeout(Duration.ofSeconds(20))
                 .build();
         client = made;
         return made.refer(ServiceReference.to(Work.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
-                .protocol(chosen.name())
+                .protocol(protocol)
                 .build());
     }
 
     private RpcServer serve(int port) {
-        HttpSettings http = HttpSettings.defaults();
-        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        ServerTransportSettings.onPort(port),
-                        loops,
-                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(port), loops, protocols.ofServer())))
                 .export(ServiceExport.of(Work.class, name -> name))
                 .build();
         server.start();

@@ -22,22 +22,15 @@ import tern.rpc.health.HealthService;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.peer.ResourceLedger;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests which silent connections the server closes to admit new connections when the connection limit is reached. */
 class SilentConnectionsTest {
@@ -192,18 +185,13 @@ class SilentConnectionsTest {
     private final List<AutoCloseable> closing = new ArrayList<>();
 
     private int serve(int connections, int perHost) {
-        HessianSerializer hessian = HessianSerializer.builder().build();
-        TripleCodecs codecs =
-                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
-        HttpSettings http = HttpSettings.defaults();
         ServerTransport transport = ResourceLedger.watch(new NettyServerTransport(
-                new ServerTransportSettings(
-                        null, 0, connections, perHost, 100, 1 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                ServerTransportSettings.onPort(0)
+                        .withMaxConnections(connections, perHost)
+                        .withIdleTimeout(Duration.ofHours(1))
+                        .withFirstBytesTimeout(Duration.ofHours(1)),
                 loops,
-                List.of(
-                        new DubboProtocol(hessian, 0),
-                        new TripleProtocol(codecs, http),
-                        new Http1Protocol(codecs, http)),
+                new AllProtocols().ofServer(),
                 () -> System.nanoTime() + later.get()));
         RpcServer server = RpcServer.builder(transport)
                 .export(ServiceExport.of(Work.class, new Work() {

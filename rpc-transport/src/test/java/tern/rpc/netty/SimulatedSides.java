@@ -17,10 +17,8 @@ import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.limit.FixedLimit;
-import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
@@ -31,8 +29,8 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerCall;
-import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.WrappedCalls;
 
 /**
  * A client and a server made of production code, except that their threads, event loops and sockets belong to a
@@ -238,45 +236,11 @@ final class SimulatedSides<T> implements AutoCloseable {
 
         @Override
         public void start(CallHandler served) {
-            handler = losesFirstSignal ? losing(served) : served;
+            handler = losesFirstSignal ? new WrappedCalls(served, SimulatedSides.this::losing) : served;
         }
     }
 
     // ---- reproduced defect
-
-    private CallHandler losing(CallHandler served) {
-        return new CallHandler() {
-            @Override
-            public void handle(ServerCall call) {
-                served.handle(losing(call));
-            }
-
-            @Override
-            public void refused(Refusal reason) {
-                served.refused(reason);
-            }
-
-            @Override
-            public ServiceLookup services() {
-                return served.services();
-            }
-
-            @Override
-            public boolean asksWhoCalls() {
-                return served.asksWhoCalls();
-            }
-
-            @Override
-            public boolean asksAuthorizers() {
-                return served.asksAuthorizers();
-            }
-
-            @Override
-            public AcceptedTokens tokens() {
-                return served.tokens();
-            }
-        };
-    }
 
     private ServerCall losing(ServerCall call) {
         InvocationHandler deeds = (proxied, method, arguments) -> {

@@ -18,6 +18,8 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.netty.peer.EchoingSubscriber;
+import tern.rpc.netty.peer.ReadingSubscriber;
 
 /** One stream of a simulation: its plan, its result, and the application code of the client and the service. */
 final class SimulatedStream {
@@ -500,46 +502,11 @@ final class SimulatedStream {
         @Override
         public CompletionStage<BytesValue> up(Flow.Publisher<BytesValue> requests) {
             pause();
-            CompletableFuture<BytesValue> answer = new CompletableFuture<>();
             Reader reader = new Reader();
-            Runnable over = served(Shape.UP);
-            requests.subscribe(new Flow.Subscriber<>() {
-                private Flow.@Nullable Subscription subscription;
-
-                @Override
-                public void onSubscribe(Flow.Subscription given) {
-                    subscription = given;
-                    pause();
-                    given.request(1);
-                }
-
-                @Override
-                public void onNext(BytesValue request) {
-                    try {
-                        reader.read(request);
-                    } catch (RpcException e) {
-                        over.run();
-                        Objects.requireNonNull(subscription).cancel();
-                        answer.completeExceptionally(e);
-                        return;
-                    }
-                    Objects.requireNonNull(subscription).request(1);
-                }
-
-                @Override
-                public void onError(Throwable failure) {
-                    over.run();
-                    answer.completeExceptionally(failure);
-                }
-
-                @Override
-                public void onComplete() {
-                    over.run();
-                    pause();
-                    answer.complete(BytesValue.getDefaultInstance());
-                }
-            });
-            return answer;
+            ReadingSubscriber<BytesValue, BytesValue> reading = new ReadingSubscriber<>(
+                    reader::read, BytesValue::getDefaultInstance, served(Shape.UP), SimulatedStream::pause);
+            requests.subscribe(reading);
+            return reading.answer();
         }
 
         @Override
@@ -547,59 +514,8 @@ final class SimulatedStream {
             pause();
             Reader reader = new Reader();
             Runnable over = served(Shape.BOTH);
-            return answers -> requests.subscribe(new Flow.Subscriber<>() {
-                private Flow.@Nullable Subscription subscription;
-                private boolean failed;
-
-                @Override
-                public void onSubscribe(Flow.Subscription given) {
-                    subscription = given;
-                    answers.onSubscribe(new Flow.Subscription() {
-                        @Override
-                        public void request(long more) {
-                            pause();
-                            given.request(more);
-                        }
-
-                        @Override
-                        public void cancel() {
-                            over.run();
-                            given.cancel();
-                        }
-                    });
-                }
-
-                @Override
-                public void onNext(BytesValue request) {
-                    try {
-                        reader.read(request);
-                    } catch (RpcException e) {
-                        failed = true;
-                        over.run();
-                        Objects.requireNonNull(subscription).cancel();
-                        answers.onError(e);
-                        return;
-                    }
-                    answers.onNext(request);
-                }
-
-                @Override
-                public void onError(Throwable failure) {
-                    over.run();
-                    if (!failed) {
-                        answers.onError(failure);
-                    }
-                }
-
-                @Override
-                public void onComplete() {
-                    over.run();
-                    pause();
-                    if (!failed) {
-                        answers.onComplete();
-                    }
-                }
-            });
+            return answers -> requests.subscribe(
+                    new EchoingSubscriber<BytesValue>(answers, reader::read, over, SimulatedStream::pause));
         }
 
         @Override

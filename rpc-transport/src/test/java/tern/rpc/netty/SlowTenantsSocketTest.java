@@ -26,20 +26,12 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.peer.ResourceLedger;
-import tern.rpc.netty.triple.Http1Protocol;
-import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleClientProtocol;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Tests, over sockets, that a tenant occupying all threads of a server does not block other tenants. Clients at
@@ -80,10 +72,7 @@ class SlowTenantsSocketTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer serializer = HessianSerializer.builder().build();
-    private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
-    private final TripleCodecs codecs =
-            new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AllProtocols protocols = new AllProtocols();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final Gate service = new Gate();
     private final ExecutorService callers = Executors.newCachedThreadPool();
@@ -92,11 +81,8 @@ class SlowTenantsSocketTest {
 
     @BeforeEach
     void serve() {
-        HttpSettings http = HttpSettings.defaults();
-        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        ServerTransportSettings.onPort(0),
-                        loops,
-                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer())))
                 .export(ServiceExport.of(Slow.class, new Slow() {
                     @Override
                     public CompletableFuture<String> hold(String name) {
@@ -146,9 +132,9 @@ class SlowTenantsSocketTest {
     }
 
     private <T> T client(Class<T> type, String protocol) {
-        ClientProtocol chosen = protocol.equals("dubbo") ? dubbo : new TripleClientProtocol(codecs);
         RpcClient client = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("slow"), loops, chosen))
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named("slow"), loops, protocols.ofClient(protocol)))
                 .timeout(Duration.ofMinutes(5))
                 .build();
         open.add(client);

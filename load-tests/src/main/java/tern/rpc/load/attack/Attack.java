@@ -1,10 +1,6 @@
 package tern.rpc.load.attack;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Arrays;
-import java.util.Random;
-import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
 /**
@@ -14,158 +10,44 @@ import java.util.function.Consumer;
 enum Attack {
 
     /** Keeps the maximum number of server streams open without enlarging their flow-control windows. */
-    UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
+    UNREAD_STREAMS("250 server streams without credit", true, Readers::unreadStreams),
 
     /** Sends the headers of requests, but never their messages. */
-    OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
-        String header = "h".repeat(7_000);
-        attacker.together(15, () -> {
-            try (RawHttp2 connection = attacker.connect(2, -1)) {
-                attacker.watch(connection);
-                for (int i = 0; i < 900 && attacker.goesOn(); i++) {
-                    connection.begin("quick", "a", header, "b", header, "c", header, "d", header);
-                }
-                hold(attacker, connection);
-            }
-        });
-    }),
+    OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, PartialRequests::openHeaders),
 
     /** Sends only the first half of each message. */
-    HALF_MESSAGES("4,000 bytes of a message on 1,000 streams each of 128 connections", true, attacker -> {
-        byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000]), 4_000);
-        attacker.together(128, () -> {
-            try (RawHttp2 connection = attacker.connect(2, -1)) {
-                attacker.watch(connection);
-                for (int i = 0; i < 1_000 && attacker.goesOn(); i++) {
-                    connection.write(RawHttp2.DATA, 0, connection.begin("quick"), half);
-                }
-                hold(attacker, connection);
-            }
-        });
-    }),
+    HALF_MESSAGES(
+            "4,000 bytes of a message on 1,000 streams each of 128 connections", true, PartialRequests::halfMessages),
 
     /** Sends a few large messages, each only in part. */
-    LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, attacker -> {
-        byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000_000]), 15_000);
-        attacker.together(64, () -> {
-            try (RawHttp2 connection = attacker.connect(2, -1)) {
-                attacker.watch(connection);
-                for (int i = 0; i < 100 && attacker.goesOn(); i++) {
-                    int stream = connection.begin("quick");
-                    for (int part = 0; part < 4; part++) {
-                        connection.write(RawHttp2.DATA, 0, stream, half);
-                    }
-                }
-                hold(attacker, connection);
-            }
-        });
-    }),
+    LARGE_HALF_MESSAGES(
+            "60 KB of a message of 8 MiB on 100 streams each of 64 connections",
+            true,
+            PartialRequests::largeHalfMessages),
 
     /** Sends maps whose keys all have the same hash code. */
-    EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, attacker -> {
-        byte[] map = RawDubbo.mapOfEqualHashes(40_000);
-        attacker.together(4, () -> {
-            try (RawDubbo connection = attacker.connectDubbo(2)) {
-                while (attacker.goesOn()) {
-                    connection.call(false, "count", "Ljava/lang/Object;", map);
-                    if (connection.status() == 20) {
-                        attacker.ended();
-                    } else {
-                        attacker.refused();
-                    }
-                }
-            }
-        });
-    }),
+    EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, Contents::equalHashes),
 
     /** Sends small messages that decompress to large messages. */
-    GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, attacker -> {
-        byte[] bomb = RawHttp2.message(1, Payloads.gzip(Payloads.largeText()));
-        attacker.together(
-                4,
-                () -> callAgain(
-                        attacker,
-                        2,
-                        50,
-                        (connection, stream) -> {
-                            // The headers of the request have already been sent by begin().
-                            connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
-                        },
-                        "quick",
-                        "grpc-encoding",
-                        "gzip"));
-    }),
+    GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, Contents::gzip),
 
     /**
      * Behaves like an honest reader that enlarges the flow-control window after every frame. The server must not
      * disconnect this reader.
      */
-    EAGER_CREDIT(
-            "an honest reader with two WINDOW_UPDATE for each DATA frame",
-            true,
-            attacker -> attacker.again(() -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    connection.call("large", "a");
-                    attacker.readAll(connection, frame -> {
-                        try {
-                            if (frame.type() == RawHttp2.DATA && frame.payload().length > 0) {
-                                connection.credit(0, frame.payload().length);
-                                connection.credit(frame.stream(), frame.payload().length);
-                            }
-                            if (frame.type() == RawHttp2.HEADERS && frame.has(RawHttp2.END_STREAM)) {
-                                connection.call("large", "a");
-                            }
-                        } catch (IOException e) {
-                            throw new UncheckedIOException(e);
-                        }
-                    });
-                } catch (UncheckedIOException e) {
-                    throw e.getCause();
-                }
-            })),
+    EAGER_CREDIT("an honest reader with two WINDOW_UPDATE for each DATA frame", true, Readers::eagerCredit),
 
     /** Makes one-way calls to a method that sleeps. */
-    ONE_WAY_SLEEPERS(
-            "one-way calls of 10 s, 200 at once and 50 a second by one connection",
-            false,
-            attacker -> attacker.again(() -> {
-                try (RawDubbo connection = attacker.connectDubbo(2)) {
-                    byte[] text = RawDubbo.text("a");
-                    for (int i = 0; attacker.goesOn(); i++) {
-                        connection.call(true, "sleepUnanswered", "Ljava/lang/String;", text);
-                        if (i >= 200) {
-                            attacker.pause(20);
-                        }
-                    }
-                }
-            })),
+    ONE_WAY_SLEEPERS("one-way calls of 10 s, 200 at once and 50 a second by one connection", false, Sleepers::oneWay),
 
     /** Makes calls to a method that sleeps, and resets the stream of each call after 5 ms. */
-    RESET_SLEEPERS(
-            "calls of 10 s that are reset after 5 ms, by one connection",
-            true,
-            attacker -> attacker.again(() -> {
-                try (RawHttp2 connection = attacker.connect(2, -1)) {
-                    attacker.watch(connection);
-                    while (attacker.goesOn()) {
-                        int stream = connection.call("sleep", "a");
-                        attacker.pause(5);
-                        connection.reset(stream);
-                    }
-                }
-            })),
+    RESET_SLEEPERS("calls of 10 s that are reset after 5 ms, by one connection", true, Sleepers::reset),
 
     /** Makes calls to a method that sleeps, with 50 calls at a time on each of several connections. */
-    SLEEPERS(
-            "calls of 10 s, 50 at a time on each of 20 connections",
-            true,
-            attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
+    SLEEPERS("calls of 10 s, 50 at a time on each of 20 connections", true, Sleepers::ofOneAddress),
 
     /** Makes calls to a method that sleeps, from several addresses. */
-    SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
-        Random addresses = new Random(1);
-        attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
-    }),
+    SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, Sleepers::ofAddresses),
 
     /** Opens connections that send nothing. */
     SILENT("8,190 silent connections from 8 addresses", true, Sockets::silentConnections),
@@ -186,80 +68,21 @@ enum Attack {
     EMPTY_DATA("empty DATA frames, by 4 connections", true, Frames::emptyData),
 
     /** Requests large answers and does not read them. */
-    UNREAD_ANSWERS(
-            "answers of 8 MiB that are not read, 50 on each of 20 connections",
-            true,
-            attacker -> attacker.together(20, () -> {
-                try (RawHttp2 connection = attacker.connect(2, 1 << 24)) {
-                    connection.credit(0, 1 << 30);
-                    for (int i = 0; i < 50; i++) {
-                        connection.call("large", "a");
-                    }
-                    while (attacker.goesOn()) {
-                        attacker.pause(500);
-                        connection.credit(0, 1); // The write fails after the server has closed the connection.
-                    }
-                }
-            })),
+    UNREAD_ANSWERS("answers of 8 MiB that are not read, 50 on each of 20 connections", true, Readers::unreadAnswers),
 
     /** Requests large answers over the dubbo protocol and does not read them. */
     UNREAD_DUBBO_ANSWERS(
             "answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections",
             false,
-            attacker -> attacker.together(20, () -> {
-                try (RawDubbo connection = attacker.connectDubbo(2)) {
-                    byte[] text = RawDubbo.text("a");
-                    for (int i = 0; i < 50; i++) {
-                        connection.call(false, "large", "Ljava/lang/String;", text);
-                    }
-                    while (attacker.goesOn()) {
-                        attacker.pause(500);
-                        connection.ping(); // The write fails after the server has closed the connection.
-                    }
-                }
-            })),
+            Readers::unreadDubboAnswers),
 
     /** Sends heartbeats over the dubbo protocol and does not read the responses. */
     UNREAD_HEARTBEATS(
-            "heartbeats of dubbo whose answers are not read, by 4 connections",
-            false,
-            attacker -> attacker.together(4, () -> {
-                try (RawDubbo connection = attacker.connectDubbo(2)) {
-                    while (attacker.goesOn()) {
-                        connection.ping();
-                    }
-                }
-            })),
+            "heartbeats of dubbo whose answers are not read, by 4 connections", false, Readers::unreadHeartbeats),
 
     /** Makes calls with large requests and large answers, and reads all answers. */
-    LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, attacker -> {
-        byte[] request = RawHttp2.message(0, Payloads.largeText());
-        attacker.together(20, () -> {
-            try (RawHttp2 connection = attacker.connect(2, 1 << 24)) {
-                connection.credit(0, 1 << 30);
-                attacker.watch(connection, frame -> {
-                    try {
-                        if (frame.type() == RawHttp2.DATA && frame.payload().length > 0) {
-                            connection.credit(0, frame.payload().length);
-                        }
-                    } catch (IOException e) {
-                        throw new UncheckedIOException(e);
-                    }
-                });
-                while (attacker.goesOn()) {
-                    int stream = connection.begin("quick");
-                    for (int from = 0; from < request.length; from += 16_384) {
-                        int to = Math.min(request.length, from + 16_384);
-                        connection.write(
-                                RawHttp2.DATA,
-                                to == request.length ? RawHttp2.END_STREAM : 0,
-                                stream,
-                                Arrays.copyOfRange(request, from, to));
-                    }
-                }
-            }
-        });
-    }),
+    LARGE_REQUESTS(
+            "texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, Readers::largeRequests),
 
     /**
      * Makes the server's threads wait for slow readers of streams. Each of many addresses has only a few streams.
@@ -407,10 +230,6 @@ enum Attack {
     SLOW_BODIES(
             "3,200 bodies of 8 MB by three protocols from 20 addresses, a byte a second", false, Contents::slowBodies);
 
-    private interface Sending {
-        void send(RawHttp2 connection, int stream) throws IOException;
-    }
-
     private final String what;
     private final boolean anyServer;
 
@@ -461,63 +280,5 @@ enum Attack {
     /** Runs the attack until the time is over. */
     void run(Attacker attacker) {
         way.accept(attacker);
-    }
-
-    private static void unreadStreams(Attacker attacker) {
-        attacker.again(() -> {
-            try (RawHttp2 connection = attacker.connect(2, 0)) {
-                Semaphore places = new Semaphore(250);
-                attacker.watch(connection, frame -> {
-                    if (frame.type() == RawHttp2.RESET || frame.has(RawHttp2.END_STREAM)) {
-                        places.release();
-                    }
-                });
-                while (attacker.goesOn()) {
-                    if (places.tryAcquire()) {
-                        connection.call("feed", "a");
-                    } else {
-                        attacker.pause(5);
-                        connection.credit(0, 1); // The write fails after the server has closed the connection.
-                    }
-                }
-            }
-        });
-    }
-
-    /** Opens a connection and keeps {@code atATime} calls open on it, until the server closes the connection. */
-    private static void callAgain(
-            Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
-            throws IOException {
-        try (RawHttp2 connection = attacker.connect(from, -1)) {
-            for (int i = 0; i < atATime; i++) {
-                sending.send(connection, connection.begin(method, headers));
-            }
-            try {
-                attacker.readAll(connection, frame -> {
-                    if (frame.type() == RawHttp2.RESET
-                            || (frame.type() == RawHttp2.HEADERS && frame.has(RawHttp2.END_STREAM))) {
-                        try {
-                            sending.send(connection, connection.begin(method, headers));
-                        } catch (IOException e) {
-                            throw new UncheckedIOException(e);
-                        }
-                    }
-                });
-            } catch (UncheckedIOException e) {
-                throw e.getCause();
-            }
-        }
-    }
-
-    private static void sendText(RawHttp2 connection, int stream) throws IOException {
-        connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, RawHttp2.message(0, new byte[] {0x0a, 1, 'a'}));
-    }
-
-    private static void hold(Attacker attacker, RawHttp2 connection) throws IOException {
-        while (attacker.goesOn()) {
-            attacker.pause(500);
-            // The write fails after the connection has been closed.
-            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]);
-        }
     }
 }

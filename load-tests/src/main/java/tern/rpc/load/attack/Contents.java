@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Attacks from 20 addresses with requests of unusual content or form. */
+/** Attacks with requests of unusual content or form. Most of the attacks come from 20 addresses. */
 final class Contents {
 
     private static final int REFERENCES = 1_000_000;
@@ -17,6 +17,41 @@ final class Contents {
     private static final int LARGE_TEXT = 4 << 20;
 
     private Contents() {}
+
+    /** Sends maps whose keys all have the same hash code. */
+    static void equalHashes(Attacker attacker) {
+        byte[] map = RawDubbo.mapOfEqualHashes(40_000);
+        attacker.together(4, () -> {
+            try (RawDubbo connection = attacker.connectDubbo(2)) {
+                while (attacker.goesOn()) {
+                    connection.call(false, "count", "Ljava/lang/Object;", map);
+                    if (connection.status() == 20) {
+                        attacker.ended();
+                    } else {
+                        attacker.refused();
+                    }
+                }
+            }
+        });
+    }
+
+    /** Sends small messages that decompress to large messages. */
+    static void gzip(Attacker attacker) {
+        byte[] bomb = RawHttp2.message(1, Payloads.gzip(Payloads.largeText()));
+        attacker.together(
+                4,
+                () -> Sleepers.callAgain(
+                        attacker,
+                        2,
+                        50,
+                        (connection, stream) -> {
+                            // The headers of the request have already been sent by begin().
+                            connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
+                        },
+                        "quick",
+                        "grpc-encoding",
+                        "gzip"));
+    }
 
     /** Sends a list of a million references, which point to the list itself and to one map. */
     static void references(Attacker attacker) {

@@ -24,11 +24,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.dubbo.DubboProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.protocols.ServerProtocols;
 import tern.rpc.netty.triple.HttpSettings;
-import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
@@ -79,17 +76,13 @@ public final class TargetServer {
     }
 
     private static void serveByTern(int port) {
-        HessianSerializer hessian = HessianSerializer.builder().build();
-        TripleCodecs codecs =
-                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
-        HttpSettings http = HttpSettings.defaults();
         RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(port),
                         EventLoops.start(0),
-                        List.of(
-                                new DubboProtocol(hessian, 0),
-                                new TripleProtocol(codecs, http),
-                                new Http1Protocol(codecs, http))))
+                        ServerProtocols.all(
+                                HessianSerializer.builder().build(),
+                                new JsonCodec(JsonMapper.builder().build()),
+                                HttpSettings.defaults())))
                 .export(ServiceExport.of(Target.class, new Answers()))
                 .export(ServiceExport.of(Target.Values.class, new Answers()))
                 .build()

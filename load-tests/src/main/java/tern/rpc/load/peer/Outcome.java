@@ -79,10 +79,6 @@ record Outcome(List<Measurement> measured, String failure) {
         return measured.stream().mapToLong(Measurement::errors).sum();
     }
 
-    long calls() {
-        return measured.stream().mapToLong(Measurement::calls).sum();
-    }
-
     double meanMillis() {
         return median(round -> round.latencies().getMean() / 1e6);
     }

@@ -15,12 +15,11 @@ import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.protocols.ServerProtocols;
 import tern.rpc.netty.triple.Http1ClientProtocol;
-import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
-import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
@@ -47,8 +46,8 @@ final class TernPeer implements Peer {
 
     private final Serializer serializer = HessianSerializer.builder().build();
     private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
-    private final TripleCodecs codecs =
-            new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final JsonCodec json = new JsonCodec(JsonMapper.builder().build());
+    private final TripleCodecs codecs = new TripleCodecs(serializer, json, 0);
     private final ClientProtocol client;
     private final boolean protobuf;
     private final boolean encrypted;
@@ -75,10 +74,7 @@ final class TernPeer implements Peer {
         RpcServer server = RpcServer.builder(new NettyServerTransport(
                         settings(port),
                         opened.add(EventLoops.start(0)),
-                        List.of(
-                                dubbo,
-                                new TripleProtocol(codecs, HttpSettings.defaults()),
-                                new Http1Protocol(codecs, HttpSettings.defaults()))))
+                        ServerProtocols.all(serializer, json, HttpSettings.defaults())))
                 .export(ServiceExport.of(ProtobufBenchmark.class, new ProtobufAnswers(services)))
                 .export(ServiceExport.of(ProtobufStreams.class, services.streams()))
                 .export(ServiceExport.of(UserService.class, services.users()))
@@ -92,16 +88,8 @@ final class TernPeer implements Peer {
 
     /** Returns settings that permit as many connections from a single address as possible. */
     private ServerTransportSettings settings(int port) {
-        ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
-        ServerTransportSettings settings = new ServerTransportSettings(
-                null,
-                port,
-                MAX_CONNECTIONS,
-                MAX_CONNECTIONS,
-                defaults.maxInFlight(),
-                defaults.maxRequestBytes(),
-                defaults.idleTimeout(),
-                defaults.firstBytesTimeout());
+        ServerTransportSettings settings =
+                ServerTransportSettings.onPort(port).withMaxConnections(MAX_CONNECTIONS, MAX_CONNECTIONS);
         if (!encrypted) {
             return settings;
         }

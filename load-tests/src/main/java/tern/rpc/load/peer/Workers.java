@@ -21,18 +21,18 @@ final class Workers {
 
     /** Returns the JDK's fixed thread pool with an unbounded queue. */
     static ExecutorService jdk() {
-        return Executors.newFixedThreadPool(THREADS, named("peer-worker-"));
+        return Executors.newFixedThreadPool(THREADS, daemons());
     }
 
     /** Returns Tern's pool, which wakes as few threads as possible. */
     static WorkerPool tern() {
-        return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, named("peer-worker-"));
+        return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, daemons());
     }
 
-    private static ThreadFactory named(String prefix) {
+    private static ThreadFactory daemons() {
         AtomicInteger made = new AtomicInteger();
         return task -> {
-            Thread thread = new Thread(task, prefix + made.incrementAndGet());
+            Thread thread = new Thread(task, "peer-worker-" + made.incrementAndGet());
             thread.setDaemon(true);
             return thread;
         };

@@ -12,8 +12,6 @@ import tools.jackson.databind.JsonNode;
  */
 record Answer(List<Cause> causes, String text) {
 
-    static final Answer NONE = new Answer(List.of(), "");
-
     /** A cause: its kind, its name, its share of a late call's time, and the recommended change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 

@@ -30,13 +30,13 @@ final class ForeignCauses {
     /** Returns the text to send: the class name, and the id of the log line if one was written. */
     static String described(Throwable cause) {
         String name = cause.getClass().getName();
-        String told = name
+        String traced = name
                 + String.format(
                         " (logged by the server as %08x)",
                         ThreadLocalRandom.current().nextInt());
-        String line = "An exception that is sent has a cause that callers do not know; they get " + told;
+        String line = "An exception that is sent has a cause that callers do not know; they get " + traced;
         boolean logged = TRACED.warn(() -> line, cause)
                 || UNTRACED.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));
-        return logged ? told : name;
+        return logged ? traced : name;
     }
 }

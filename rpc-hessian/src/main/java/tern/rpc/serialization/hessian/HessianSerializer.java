@@ -160,8 +160,8 @@ public final class HessianSerializer implements Serializer {
          * causes are unknown to callers. The messages of exceptions may contain SQL or other internals. The default is
          * false: callers get the class name and an id, and the cause is logged with this id.
          */
-        public Builder exceptionTexts(boolean told) {
-            this.exceptionTexts = told;
+        public Builder exceptionTexts(boolean sent) {
+            this.exceptionTexts = sent;
             return this;
         }
 

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The bytes of one message, and the position of the next byte to read. {@link HessianInput} extends this class, so that
- * both always use the same position. Not thread-safe.
+ * The bytes of one message, and the position of the next byte to read. {@link TextInput} and {@link HessianInput} extend
+ * this class, so that all of them use the same position. Not thread-safe.
  */
 abstract class MessagePosition {
 

@@ -33,7 +33,7 @@ final class MetadataReader {
         }
         int start = in.position();
         if (tag == 'M') {
-            values.readTypeName();
+            values.tables().readTypeName();
         }
         values.references().addSkipped(start - 1);
         for (int entries = 1; !in.isEnd(); entries++) {

@@ -36,18 +36,18 @@ final class BodyArguments {
     }
 
     @Nullable
-    Object[] read(byte[] json, int offset, int length, boolean strict) {
+    Object[] read(byte[] json, int offset, int length, boolean oneMessage) {
         return switch (parameters.length) {
             case 0 -> {
-                checkNone(json, offset, length, strict);
+                checkNone(json, offset, length, oneMessage);
                 yield NONE;
             }
             case 1 ->
                 new @Nullable Object[] {
-                    strict ? value(parameters[0], json, offset, length) : single(json, offset, length)
+                    oneMessage ? value(parameters[0], json, offset, length) : single(json, offset, length)
                 };
             default -> {
-                if (strict) {
+                if (oneMessage) {
                     throw failed(
                             parameters.length + " parameters do not fit the one message of a Connect request; leave"
                                     + " out connect-protocol-version");
@@ -60,15 +60,14 @@ final class BodyArguments {
     /**
      * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
      *
-     * @param strict whether an object with members counts as no arguments, because a newer version of a message may add
-     *     members
+     * @param oneMessage whether the body is one message, to which a newer version of its type may have added members
      */
-    private void checkNone(byte[] json, int offset, int length, boolean strict) {
+    private void checkNone(byte[] json, int offset, int length, boolean oneMessage) {
         if (length == 0) {
             return;
         }
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
-            if (!isNone(parser, strict)) {
+            if (!isNone(parser, oneMessage)) {
                 throw failed("expected no arguments, found some");
             }
             checkEnd(parser);
@@ -78,9 +77,9 @@ final class BodyArguments {
     }
 
     /** Returns whether the next value contains no arguments. Moves the parser to the end of this value. */
-    private static boolean isNone(JsonParser parser, boolean strict) {
+    private static boolean isNone(JsonParser parser, boolean oneMessage) {
         JsonToken first = parser.nextToken();
-        if (first == JsonToken.START_OBJECT && strict) {
+        if (first == JsonToken.START_OBJECT && oneMessage) {
             parser.skipChildren();
             return true;
         }

@@ -77,9 +77,9 @@ final class JacksonMethod implements JsonMethod {
         Position position = new Position(mapper, type, where);
         String problem = position.problem();
         if (problem != null) {
-            String told = problem.contains(MISSING_FORM) ? NO_MESSAGES : problem;
-            if (!warnings.contains(told)) {
-                warnings.add(told);
+            String warning = problem.contains(MISSING_FORM) ? NO_MESSAGES : problem;
+            if (!warnings.contains(warning)) {
+                warnings.add(warning);
             }
             problems.add(problem);
         }
@@ -103,10 +103,10 @@ final class JacksonMethod implements JsonMethod {
     }
 
     @Override
-    public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
+    public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage) {
         ObjectEstimate.check(json, offset, length);
         int mark = byteOrderMark(json, offset, length);
-        return body.read(json, offset + mark, length - mark, strict);
+        return body.read(json, offset + mark, length - mark, oneMessage);
     }
 
     /**

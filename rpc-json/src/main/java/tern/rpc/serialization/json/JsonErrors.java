@@ -103,8 +103,8 @@ final class JsonErrors {
 
     /** @param expected the declared type at the position; null if no value is being decoded */
     static SerializationException reading(String position, @Nullable String expected, RuntimeException failure) {
-        if (failure instanceof SerializationException told) {
-            return told;
+        if (failure instanceof SerializationException known) {
+            return known;
         }
         String where = position + path(failure);
         if (failure instanceof MismatchedInputException mismatch) {
@@ -121,8 +121,8 @@ final class JsonErrors {
     }
 
     static SerializationException writing(String position, RuntimeException failure) {
-        if (failure instanceof SerializationException told) {
-            return told;
+        if (failure instanceof SerializationException known) {
+            return known;
         }
         MessageTooLargeException tooLarge = Thrown.find(failure, MessageTooLargeException.class);
         if (tooLarge != null) {
@@ -255,8 +255,8 @@ final class JsonErrors {
             }
             root = cause;
         }
-        if (root instanceof SerializationException told) {
-            return new SerializationException(where + ": " + told.getMessage());
+        if (root instanceof SerializationException known) {
+            return new SerializationException(where + ": " + known.getMessage());
         }
         String what = where + " could not be " + (isReading ? "read" : "written");
         if (root instanceof JacksonException jackson) {

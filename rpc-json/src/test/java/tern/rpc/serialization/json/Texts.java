@@ -42,9 +42,9 @@ final class Texts {
     }
 
     @Nullable
-    Object[] arguments(String json, boolean strict) {
+    Object[] arguments(String json, boolean oneMessage) {
         byte[] bytes = padded(json);
-        return method.readArguments(bytes, 3, bytes.length - 5, strict);
+        return method.readArguments(bytes, 3, bytes.length - 5, oneMessage);
     }
 
     @Nullable

@@ -20,9 +20,4 @@ final class Json {
     static JsonNode tree(String text) {
         return MAPPER.readTree(text);
     }
-
-    /** @throws JacksonException if the text is not JSON or cannot be converted to the type */
-    static <T> T value(String text, Class<T> type) {
-        return MAPPER.readValue(text, type);
-    }
 }

@@ -106,7 +106,7 @@ final class ChildNames {
         listing = true;
         listAgain = false;
         int current = connection;
-        session.children(path, watcher).whenComplete((names, failure) -> {
+        session.nodes().children(path, watcher).whenComplete((names, failure) -> {
             if (!closed && current == connection) {
                 session.guarded(() -> answered(names, failure));
             }
@@ -127,7 +127,7 @@ final class ChildNames {
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             // If the node exists by now, the children are listed again. If the node does not exist yet, this watch
             // reports the node's creation.
-            session.exists(path, watcher).thenRun(this::list);
+            session.nodes().exists(path, watcher).thenRun(this::list);
             retry.succeeded();
             listed(List.of());
         } else if (!OperationFailures.isConnectionLost(failure)) {

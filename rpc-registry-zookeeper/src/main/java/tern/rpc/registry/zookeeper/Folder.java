@@ -224,7 +224,7 @@ final class Folder<T> implements Session.Listener {
 
     private void read(Child<T> child) {
         int current = connection;
-        session.data(path + "/" + child.name, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
+        session.nodes().data(path + "/" + child.name, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
             if (!closed && current == connection) {
                 session.guarded(() -> answered(child, data, failure));
             }

@@ -64,7 +64,8 @@ final class InterfaceOnly {
         if (session.cutOffLists().isTooLong(path)) {
             return CompletableFuture.completedFuture(0);
         }
-        return session.children(path, null)
+        return session.nodes()
+                .children(path, null)
                 .thenCompose(names -> steps.each(applications(own, names), application -> look(application, alone)))
                 .exceptionally(failure -> 0);
     }
@@ -91,7 +92,8 @@ final class InterfaceOnly {
     }
 
     private CompletableFuture<Integer> look(String application, Set<String> alone) {
-        return session.children(paths.processes(application), null)
+        return session.nodes()
+                .children(paths.processes(application), null)
                 .exceptionally(failure -> List.of())
                 .thenApply(processes -> {
                     if (processes.isEmpty()) {

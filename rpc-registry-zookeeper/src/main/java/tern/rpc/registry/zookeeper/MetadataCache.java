@@ -307,7 +307,8 @@ final class MetadataCache implements Session.Listener {
 
     private CompletableFuture<ApplicationMetadata> stored(Known process) {
         String path = paths.metadata(process.application(), process.revision());
-        return session.data(path, Limits.MAX_METADATA, null)
+        return session.nodes()
+                .data(path, Limits.MAX_METADATA, null)
                 .whenComplete((data, failure) -> session.execute(() -> {
                     reads--;
                     readNext();

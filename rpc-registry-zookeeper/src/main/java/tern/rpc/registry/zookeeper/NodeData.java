@@ -75,7 +75,7 @@ final class NodeData implements Session.Listener {
         reading = true;
         readAgain = false;
         int current = connection;
-        session.watchedData(path, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
+        session.nodes().watchedData(path, Limits.MAX_ENTRY, watcher).whenComplete((data, failure) -> {
             if (!closed && current == connection) {
                 session.guarded(() -> answered(data, failure));
             }

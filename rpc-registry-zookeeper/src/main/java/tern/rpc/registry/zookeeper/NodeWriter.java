@@ -70,7 +70,8 @@ final class NodeWriter {
 
     /** Creates a node if it does not exist. An existing node keeps its data. */
     CompletableFuture<Integer> createOnce(Paths.Node node) {
-        return session.exists(node.path(), null)
+        return session.nodes()
+                .exists(node.path(), null)
                 .thenApply(stat -> 0)
                 .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? create(node)
@@ -89,7 +90,8 @@ final class NodeWriter {
      * @return 1 if the node was written, 0 if it was already correct
      */
     CompletableFuture<Integer> own(Paths.Node node, Runnable foreign) {
-        return session.exists(node.path(), null)
+        return session.nodes()
+                .exists(node.path(), null)
                 .thenCompose(stat -> {
                     if (stat.getEphemeralOwner() == session.sessionId()) {
                         return CompletableFuture.completedFuture(0);
@@ -97,7 +99,7 @@ final class NodeWriter {
                     if (!session.wasOurs(stat.getEphemeralOwner())) {
                         foreign.run();
                     }
-                    return session.delete(node.path()).thenCompose(gone -> create(node));
+                    return session.nodes().delete(node.path()).thenCompose(gone -> create(node));
                 })
                 .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? create(node)
@@ -105,7 +107,7 @@ final class NodeWriter {
     }
 
     private CompletableFuture<Integer> create(Paths.Node node) {
-        return session.create(node.path(), node.data(), node.mode()).thenApply(made -> 1);
+        return session.nodes().create(node.path(), node.data(), node.mode()).thenApply(made -> 1);
     }
 
     /**
@@ -117,17 +119,20 @@ final class NodeWriter {
     }
 
     private CompletableFuture<Integer> map(String path, String application, int tried) {
-        return session.data(path, Limits.MAX_ENTRY, null)
+        return session.nodes()
+                .data(path, Limits.MAX_ENTRY, null)
                 .thenCompose(data -> {
                     String current = new String(data.bytes(), StandardCharsets.UTF_8);
                     String wanted = Mapping.with(current, application);
                     return wanted.equals(current)
                             ? CompletableFuture.completedFuture(0)
-                            : session.replace(path, bytes(wanted), data.stat().getVersion())
+                            : session.nodes()
+                                    .replace(path, bytes(wanted), data.stat().getVersion())
                                     .thenApply(stat -> 1);
                 })
                 .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
-                        ? session.create(path, bytes(application), CreateMode.PERSISTENT)
+                        ? session.nodes()
+                                .create(path, bytes(application), CreateMode.PERSISTENT)
                                 .thenApply(made -> 1)
                         : CompletableFuture.failedFuture(failure))
                 .exceptionallyCompose(failure -> isRace(failure) && tried < MAX_TRIES

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -14,13 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
@@ -30,8 +23,7 @@ import tern.rpc.concurrent.DaemonThreads;
 
 /**
  * The connection to one ZooKeeper ensemble, with its own thread. Callbacks, watches and listeners run on that thread,
- * so their code needs no locks. Operations never block and are not repeated after a failure. After a failure, the
- * caller waits for {@link Listener#connected} and starts again.
+ * so their code needs no locks.
  */
 final class Session implements AutoCloseable {
 
@@ -48,11 +40,6 @@ final class Session implements AutoCloseable {
 
     /** The minimum time between two log lines about outages. */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
-
-    private static final int MAX_PARENTS = 100_000;
-
-    /** The number of attempts to create a node while another client keeps deleting its parents. */
-    private static final int MAX_CREATIONS = 3;
 
     /**
      * Listens to changes of the connection's state. No method is called until the first attempt to connect has ended.
@@ -72,9 +59,6 @@ final class Session implements AutoCloseable {
         void stale(String why);
     }
 
-    /** A node's data and state. */
-    record Data(byte[] bytes, Stat stat) {}
-
     private final ZooKeeperSettings settings;
     private final CuratorFramework curator;
     private final ScheduledExecutorService thread;
@@ -82,9 +66,7 @@ final class Session implements AutoCloseable {
     private final NanoClock clock;
     private final List<Listener> listeners = new ArrayList<>(); // this field is confined to the session's thread
 
-    // The parent nodes that are known to exist. Confined to the session's thread.
-    private final Set<String> parents = new HashSet<>();
-
+    private final NodeOperations nodes;
     private final SharedWatchers watchers = new SharedWatchers(this); // confined to the session's thread
     private final SharedProblems ruleProblems = new SharedProblems(); // confined to the session's thread
 
@@ -113,6 +95,7 @@ final class Session implements AutoCloseable {
         this.curator = settings.newClient();
         this.thread = thread;
         this.tasks = new TaskQueue(thread);
+        this.nodes = new NodeOperations(this, cutOffLists);
         this.clock = clock;
         this.outages = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
@@ -136,6 +119,11 @@ final class Session implements AutoCloseable {
     /** Returns the lists that may be too long for the ZooKeeper client. */
     CutOffLists cutOffLists() {
         return cutOffLists;
+    }
+
+    /** Returns the operations on the ensemble's nodes. */
+    NodeOperations nodes() {
+        return nodes;
     }
 
     /** Returns the watchers of the session. */
@@ -239,7 +227,7 @@ final class Session implements AutoCloseable {
             outage = "";
             losses++;
             if (isNew) {
-                parents.clear();
+                nodes.sessionBegins();
                 watchers.sessionBegins();
                 LOG.info("Connected to {}", settings.url());
             }
@@ -307,8 +295,8 @@ final class Session implements AutoCloseable {
             lastStale = why;
         }
         outage = lastStale.isEmpty() ? why : lastStale;
-        String told = outage;
-        tell(listener -> listener.stale(told));
+        String current = outage;
+        tell(listener -> listener.stale(current));
     }
 
     /**
@@ -322,7 +310,7 @@ final class Session implements AutoCloseable {
     /** Returns the id of the current session; 0 if there is none. */
     long sessionId() {
         try {
-            return curator.getZookeeperClient().getZooKeeper().getSessionId();
+            return zooKeeper().getSessionId();
         } catch (Exception e) { // Curator declares no narrower exception type.
             LOG.debug("No session at {}", settings.url(), e);
             return 0;
@@ -334,158 +322,9 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    private interface Operation<T> {
-        void on(ZooKeeper zooKeeper, CompletableFuture<T> result);
-    }
-
-    private <T> CompletableFuture<T> run(String path, Operation<T> operation) {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        if (!connected) {
-            result.completeExceptionally(KeeperException.create(Code.CONNECTIONLOSS, path));
-            return result;
-        }
-        try {
-            operation.on(curator.getZookeeperClient().getZooKeeper(), result);
-        } catch (Exception e) { // Curator declares no narrower exception type.
-            result.completeExceptionally(e);
-        }
-        return result;
-    }
-
-    private <T> void end(CompletableFuture<T> result, int code, String path, @Nullable T value) {
-        execute(() -> {
-            if (code == Code.OK.intValue() && value != null) {
-                result.complete(value);
-            } else {
-                if (code == Code.CONNECTIONLOSS.intValue()) {
-                    cutOffLists.lost(result);
-                }
-                result.completeExceptionally(KeeperException.create(Code.get(code), path));
-            }
-        });
-    }
-
-    /** Reads the names of a node's children. */
-    CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        CompletableFuture<List<String>> request = run(
-                path,
-                (zooKeeper, result) -> zooKeeper.getChildren(
-                        path, watcher, (code, where, context, names) -> end(result, code, path, names), null));
-        return request.whenComplete((names, failure) -> cutOffLists.ended(path, request, failure));
-    }
-
-    /**
-     * Reads a node's state. Fails with NoNode if the node does not exist. The watch is set whether or not the node
-     * exists.
-     */
-    CompletableFuture<Stat> exists(String path, @Nullable Watcher watcher) {
-        return run(
-                path,
-                (zooKeeper, result) -> zooKeeper.exists(
-                        path, watcher, (code, where, context, stat) -> end(result, code, path, stat), null));
-    }
-
-    /**
-     * Reads a node's data. Checks the length of the data first, because the client would close the connection if the
-     * response were too long. The watch is set only if the data is read.
-     *
-     * @return the data. Fails with {@link IllegalArgumentException} if the data is too long
-     */
-    CompletableFuture<Data> data(String path, int maxBytes, @Nullable Watcher watcher) {
-        return exists(path, null).thenCompose(stat -> data(path, stat, maxBytes, watcher));
-    }
-
-    /**
-     * Reads a node's data like {@link #data}. The watch is set even if the node does not exist or the data is too long.
-     * The watch may report a change that the returned data already contains.
-     */
-    CompletableFuture<Data> watchedData(String path, int maxBytes, @Nullable Watcher watcher) {
-        return exists(path, watcher).thenCompose(stat -> data(path, stat, maxBytes, watcher));
-    }
-
-    private CompletableFuture<Data> data(String path, Stat stat, int maxBytes, @Nullable Watcher watcher) {
-        if (stat.getDataLength() > maxBytes) {
-            return CompletableFuture.failedFuture(new IllegalArgumentException(
-                    "the node has " + stat.getDataLength() + " bytes, more than " + maxBytes));
-        }
-        return run(
-                path,
-                (zooKeeper, result) -> zooKeeper.getData(
-                        path,
-                        watcher,
-                        (code, where, context, bytes, read) ->
-                                end(result, code, path, new Data(bytes == null ? new byte[0] : bytes, read)),
-                        null));
-    }
-
-    /**
-     * Creates a node and, if necessary, its parents. If another client has deleted a parent in the meantime, forgets
-     * which parents exist and creates the node again.
-     */
-    CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
-        return create(path, data, mode, 1);
-    }
-
-    private CompletableFuture<String> create(String path, byte[] data, CreateMode mode, int tried) {
-        return createBelowParents(path, data, mode).exceptionallyCompose(failure -> {
-            if (!OperationFailures.isCode(failure, Code.NONODE) || tried == MAX_CREATIONS) {
-                return CompletableFuture.failedFuture(failure);
-            }
-            parents.clear();
-            return create(path, data, mode, tried + 1);
-        });
-    }
-
-    private CompletableFuture<String> createBelowParents(String path, byte[] data, CreateMode mode) {
-        return parentsOf(path)
-                .thenCompose(made -> run(
-                        path,
-                        (zooKeeper, result) -> zooKeeper.create(
-                                path,
-                                data,
-                                settings.acl(),
-                                mode,
-                                (code, where, context, name) -> end(result, code, path, name),
-                                null)));
-    }
-
-    private CompletableFuture<String> parentsOf(String path) {
-        int slash = path.lastIndexOf('/');
-        String parent = path.substring(0, slash);
-        if (parent.isEmpty() || parents.contains(parent)) {
-            return CompletableFuture.completedFuture(parent);
-        }
-        return create(parent, new byte[0], CreateMode.PERSISTENT)
-                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NODEEXISTS)
-                        ? CompletableFuture.completedFuture(parent)
-                        : CompletableFuture.failedFuture(failure))
-                .whenComplete((made, failure) -> {
-                    if (failure == null && parents.size() < MAX_PARENTS) {
-                        parents.add(parent);
-                    }
-                });
-    }
-
-    /** Removes a node. Succeeds if the node does not exist. */
-    CompletableFuture<String> delete(String path) {
-        return this.<String>run(
-                        path,
-                        (zooKeeper, result) -> zooKeeper.delete(
-                                path, -1, (code, where, context) -> end(result, code, path, path), null))
-                .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
-                        ? CompletableFuture.completedFuture(path)
-                        : CompletableFuture.failedFuture(failure));
-    }
-
-    /**
-     * Replaces a node's data. Fails with BadVersion if the node has a different version. If {@code version} is -1, any
-     * version is accepted.
-     */
-    CompletableFuture<Stat> replace(String path, byte[] data, int version) {
-        return run(
-                path,
-                (zooKeeper, result) -> zooKeeper.setData(
-                        path, data, version, (code, where, context, stat) -> end(result, code, path, stat), null));
+    /** Returns the client's connection to the ensemble. It may be lost. */
+    ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
+        return curator.getZookeeperClient().getZooKeeper();
     }
 
     /** Ends the session. ZooKeeper then removes its ephemeral nodes. */

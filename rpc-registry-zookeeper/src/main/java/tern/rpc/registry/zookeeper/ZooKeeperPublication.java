@@ -136,7 +136,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         return writer.all(entered, node -> writer.own(node, () -> conflicts++))
                 .thenCompose(written -> writer.each(
                                 entered,
-                                node -> session.exists(node.path(), null).thenApply(stat -> 1))
+                                node -> session.nodes()
+                                        .exists(node.path(), null)
+                                        .thenApply(stat -> 1))
                         .thenApply(all -> {
                             standing = entered.size() == nodes.ephemeral().size();
                             return written;
@@ -264,9 +266,10 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
      * times out. Meanwhile, another process may have written the node again.
      */
     private CompletableFuture<String> deleteOurs(String path) {
-        return session.exists(path, null)
+        return session.nodes()
+                .exists(path, null)
                 .thenCompose(stat -> session.wasOurs(stat.getEphemeralOwner())
-                        ? session.delete(path)
+                        ? session.nodes().delete(path)
                         : CompletableFuture.completedFuture(path))
                 .exceptionallyCompose(failure -> OperationFailures.isCode(failure, Code.NONODE)
                         ? CompletableFuture.completedFuture(path)

@@ -38,12 +38,7 @@ class ChangeBurstTest {
     void start() throws Exception {
         zooKeeper = new ZooKeeperServer();
         zooKeeper.create(PARENT, "", CreateMode.PERSISTENT);
-        session = new Session(
-                ZooKeeperSettings.of(zooKeeper.url(), name -> {
-                    throw new AssertionError(name);
-                }),
-                thread,
-                thread);
+        session = thread.session(zooKeeper.url());
         session.start();
     }
 
@@ -62,7 +57,7 @@ class ChangeBurstTest {
     /** Waits until the session has handled the watch events of all changes so far. ZooKeeper keeps their order. */
     private void awaitEvents() throws Exception {
         CompletableFuture<Object> answered = new CompletableFuture<>();
-        session.execute(() -> session.exists(PARENT, null).thenAccept(answered::complete));
+        session.execute(() -> session.nodes().exists(PARENT, null).thenAccept(answered::complete));
         answered.get(60, TimeUnit.SECONDS);
     }
 

@@ -8,6 +8,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.NanoClock;
+import tern.rpc.registry.RegistryUrl;
 
 /** A session's thread. Delayed tasks run only when the test advances the clock. */
 final class FakeThread extends ScheduledThreadPoolExecutor implements NanoClock {
@@ -21,6 +22,14 @@ final class FakeThread extends ScheduledThreadPoolExecutor implements NanoClock 
     FakeThread() {
         super(1);
         setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    /** Creates a session without TLS that runs on this thread. */
+    Session session(RegistryUrl url) {
+        ZooKeeperSettings settings = ZooKeeperSettings.of(url, name -> {
+            throw new AssertionError(name);
+        });
+        return new Session(settings, this, this);
     }
 
     @Override

@@ -27,12 +27,7 @@ class MetadataCacheTest {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
     private final FakeThread thread = new FakeThread();
-    private final Session session = new Session(
-            ZooKeeperSettings.of(RegistryUrl.parse("zookeeper://127.0.0.1:1"), name -> {
-                throw new AssertionError(name);
-            }),
-            thread,
-            thread);
+    private final Session session = thread.session(RegistryUrl.parse("zookeeper://127.0.0.1:1"));
     private final List<ProcessEntry> requests = new CopyOnWriteArrayList<>();
     private final AtomicInteger changes = new AtomicInteger();
     private volatile Function<ProcessEntry, CompletableFuture<ApplicationMetadata>> answers =

@@ -63,10 +63,10 @@ class MetadataRequestsTest {
                 CreateMode.PERSISTENT);
     }
 
-    private Snapshots look(String protocol) {
+    private Snapshots look() {
         Snapshots snapshots = new Snapshots();
         registry.source(new Subscription(
-                        new ServiceKey("cap.Greeting", "", ""), protocol, List.of(), Subscription.Level.APPLICATION))
+                        new ServiceKey("cap.Greeting", "", ""), "dubbo", List.of(), Subscription.Level.APPLICATION))
                 .start(snapshots);
         return snapshots;
     }
@@ -77,10 +77,10 @@ class MetadataRequestsTest {
         register("10.0.0.2", "same");
         register("10.0.0.3", "same");
 
-        look("dubbo").awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001");
-        look("dubbo").awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001");
+        look().awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001");
+        look().awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001");
         register("10.0.0.4", "same");
-        look("dubbo").awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001", "10.0.0.4:7001");
+        look().awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", "10.0.0.3:7001", "10.0.0.4:7001");
 
         assertThat(requests).hasSize(1);
     }
@@ -91,7 +91,7 @@ class MetadataRequestsTest {
         register("10.0.0.1", "silent");
         register("10.0.0.2", "good");
 
-        Snapshots snapshots = look("dubbo");
+        Snapshots snapshots = look();
         snapshots.awaitAddresses("10.0.0.2:7001");
         register("10.0.0.3", "better");
 
@@ -107,7 +107,7 @@ class MetadataRequestsTest {
         register("10.0.0.1", "same");
         register("10.0.0.2", "same");
 
-        look("dubbo").awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001");
+        look().awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001");
 
         assertThat(requests).hasSize(2).doesNotHaveDuplicates();
     }
@@ -122,7 +122,7 @@ class MetadataRequestsTest {
         for (int i = 0; i < 40; i++) {
             register("10.0.1." + i, "revision-" + i);
         }
-        Snapshots snapshots = look("dubbo");
+        Snapshots snapshots = look();
         snapshots.awaitAddresses();
         Await.until("sixteen are called", () -> silent.size() == 16);
 
@@ -140,7 +140,7 @@ class MetadataRequestsTest {
         zooKeeper.create("/dubbo/metadata/shop/stored", services().join().json(), CreateMode.PERSISTENT);
         register("10.0.0.1", "stored");
 
-        look("dubbo").awaitAddresses("10.0.0.1:7001");
+        look().awaitAddresses("10.0.0.1:7001");
 
         assertThat(requests).isEmpty();
     }

@@ -32,12 +32,7 @@ class SharedWatchersTest {
     @BeforeEach
     void start() throws Exception {
         zooKeeper = new ZooKeeperServer();
-        session = new Session(
-                ZooKeeperSettings.of(zooKeeper.url(), name -> {
-                    throw new AssertionError(name);
-                }),
-                thread,
-                thread);
+        session = thread.session(zooKeeper.url());
         session.start();
     }
 

@@ -43,7 +43,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
     private final ObjectProvider<RunningLimits> limits;
     private final Environment environment;
     private final KnownProperties known = new KnownProperties();
-    private final Set<String> told = new HashSet<>(); // the properties named in a warning; guarded by this
+    private final Set<String> logged = new HashSet<>(); // the properties named in a warning; guarded by this
 
     EnvironmentChanges(
             ObjectProvider<RpcReferences> references, ObjectProvider<RunningLimits> limits, Environment environment) {
@@ -83,7 +83,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
         if (!name.isEmpty()
                 && known.roots().stream().anyMatch(root -> root.isAncestorOf(name))
                 && !isApplied(name)
-                && told.add(key)) {
+                && logged.add(key)) {
             LOG.warn("{} has changed, but its new value takes effect only after a restart", key);
         }
     }

@@ -80,15 +80,11 @@ final class FirstCalls {
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);
-        ServerTransportSettings port = new ServerTransportSettings(
-                InetAddress.getLoopbackAddress().getHostAddress(),
-                0,
-                CONNECTIONS,
-                CONNECTIONS,
-                CALLS,
-                MESSAGE_BYTES,
-                PATIENCE,
-                PATIENCE);
+        ServerTransportSettings port = ServerTransportSettings.onPort(0)
+                .withAddress(InetAddress.getLoopbackAddress().getHostAddress())
+                .withMaxConnections(CONNECTIONS, CONNECTIONS)
+                .withMaxInFlight(CALLS)
+                .withMaxMessageBytes(MESSAGE_BYTES);
         return made(
                 "over the loopback interface",
                 () -> make(

@@ -13,18 +13,18 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 abstract class FlagCondition implements Condition {
 
     private final String property;
-    private final boolean otherwise;
+    private final boolean defaultValue;
 
-    /** @param otherwise the value if the property is not set */
-    FlagCondition(String property, boolean otherwise) {
+    /** @param defaultValue the value if the property is not set */
+    FlagCondition(String property, boolean defaultValue) {
         this.property = property;
-        this.otherwise = otherwise;
+        this.defaultValue = defaultValue;
     }
 
     @Override
     public final boolean matches(ConditionContext context, AnnotatedTypeMetadata annotated) {
         return Binder.get(context.getEnvironment())
                 .bind(property, Boolean.class)
-                .orElse(otherwise);
+                .orElse(defaultValue);
     }
 }

@@ -11,7 +11,6 @@ final class OptionalModules {
 
     static final String HESSIAN_SERIALIZER = "tern.rpc.serialization.hessian.HessianSerializer";
     static final String JSON_CODEC = "tern.rpc.serialization.json.JsonCodec";
-    static final String HEALTH_SERVICE = "tern.rpc.health.HealthService";
     private static final String GRPC_SERVICES = "tern.rpc.grpc.GrpcServices";
 
     private OptionalModules() {}

@@ -20,8 +20,6 @@ import tern.rpc.transport.Token;
  * The validated settings of the server.
  *
  * @param limits the limits on concurrent calls
- * @param health whether grpc.health.v1 is served
- * @param reflection whether services are described to callers
  * @param tokens the accepted tokens; empty to accept every caller
  * @param ledger whether calls record their time by phase
  * @param exceptionTexts whether callers get the messages of exceptions even if they lack the exception class
@@ -38,8 +36,6 @@ record ServerSettings(
         Duration maxStreamWait,
         ServerLimits limits,
         int ioThreads,
-        boolean health,
-        boolean reflection,
         List<Token> tokens,
         boolean genericCalls,
         boolean ledger,
@@ -67,8 +63,6 @@ record ServerSettings(
                 PropertyCheck.notNegative("rpc.limits.max-stream-wait", limits.maxStreamWait()),
                 ServerLimits.of(server, threads),
                 PropertyCheck.between("rpc.server.io-threads", server.ioThreads(), 0, 256),
-                server.health(),
-                server.reflection(),
                 tokens(server.token()),
                 server.genericCalls(),
                 server.ledger(),

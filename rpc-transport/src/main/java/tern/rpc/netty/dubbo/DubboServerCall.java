@@ -255,9 +255,9 @@ final class DubboServerCall extends NettyServerCall {
             enqueue(DubboStatus.OK, writer -> writeException(writer, failure, metadata));
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
-            Throwable told = new RuntimeException(Thrown.text(failure));
-            told.setStackTrace(Thrown.trace(failure));
-            send(writer -> writeException(writer, told, metadata));
+            Throwable plain = new RuntimeException(Thrown.text(failure));
+            plain.setStackTrace(Thrown.trace(failure));
+            send(writer -> writeException(writer, plain, metadata));
         }
     }
 

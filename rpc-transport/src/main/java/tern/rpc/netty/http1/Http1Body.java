@@ -29,7 +29,6 @@ public final class Http1Body {
     private State state;
     private long left;
     private int aside;
-    private boolean begun;
 
     /** @param bytes the length of the body, or {@link Http1Head#CHUNKED} */
     public Http1Body(long bytes) {
@@ -40,11 +39,6 @@ public final class Http1Body {
 
     public boolean isEnded() {
         return state == State.END;
-    }
-
-    /** Returns whether any part of the body has arrived. */
-    public boolean hasBegun() {
-        return begun;
     }
 
     /**
@@ -62,7 +56,6 @@ public final class Http1Body {
      */
     @Nullable
     public ByteBuf read(ByteBuf in) {
-        begun |= in.isReadable();
         while (in.isReadable() || state == State.END) {
             switch (state) {
                 case SIZE -> {

@@ -5,16 +5,17 @@ import io.netty.util.AsciiString;
 /** Checks the characters of HTTP/1.1 request lines and headers (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
 final class Http1Characters {
 
-    private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~", true);
-    private static final boolean[] TARGET = table("!$%&'()*+,-./:;=?@_~[]|\"<>\\^`{}", true);
-    private static final boolean[] HOST = table("-._~%!$&'()*+,;=:[]", true);
+    private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~");
+    private static final boolean[] TARGET = table("!$%&'()*+,-./:;=?@_~[]|\"<>\\^`{}");
+    private static final boolean[] HOST = table("-._~%!$&'()*+,;=:[]");
 
     private Http1Characters() {}
 
-    private static boolean[] table(String others, boolean alphanumeric) {
+    /** Returns a table that contains letters, digits and the given characters. */
+    private static boolean[] table(String others) {
         boolean[] table = new boolean[128];
         for (int i = 0; i < table.length; i++) {
-            table[i] = others.indexOf(i) >= 0 || (alphanumeric && Character.isLetterOrDigit(i));
+            table[i] = others.indexOf(i) >= 0 || Character.isLetterOrDigit(i);
         }
         return table;
     }

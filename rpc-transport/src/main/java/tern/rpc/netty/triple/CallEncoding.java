@@ -87,7 +87,7 @@ interface CallEncoding {
     }
 
     /** Returns the failure to send to the caller, which may contain less detail than the given failure. */
-    default Throwable told(Throwable failure) {
+    default Throwable forCaller(Throwable failure) {
         return failure;
     }
 

@@ -355,7 +355,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     }
 
     /** Returns whether all received bytes have been delivered as messages. */
-    boolean isEverythingTold() {
+    boolean isEverythingDelivered() {
         return deframer == null || deframer.isEmpty();
     }
 

@@ -67,17 +67,17 @@ final class GrpcHeaders {
 
     /** Returns whether the call was executed, according to the headers of an answer. */
     static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
-        CharSequence told = head.apply(EXECUTED);
-        if (told == null) {
+        CharSequence value = head.apply(EXECUTED);
+        if (value == null) {
             return Executed.MAYBE;
         }
-        return NO.contentEquals(told) ? Executed.NO : YES.contentEquals(told) ? Executed.YES : Executed.MAYBE;
+        return NO.contentEquals(value) ? Executed.NO : YES.contentEquals(value) ? Executed.YES : Executed.MAYBE;
     }
 
     /** Returns whether the caller does not wait for the answer, according to the headers of a request. */
     static boolean isOneWay(Http2Headers head) {
-        CharSequence told = head.get(ONE_WAY);
-        return told != null && YES.contentEquals(told);
+        CharSequence value = head.get(ONE_WAY);
+        return value != null && YES.contentEquals(value);
     }
 
     static @Nullable String text(Http2Headers head, AsciiString name) {

@@ -263,12 +263,12 @@ final class HttpAnswer {
     }
 
     private void finishFailed(Throwable failure, Metadata metadata) {
-        Throwable told = encoding().told(failure);
-        HttpWrite whole = encoding().wholeFailure(exchange(), call.method(), call.codec(), told, metadata);
+        Throwable forCaller = encoding().forCaller(failure);
+        HttpWrite whole = encoding().wholeFailure(exchange(), call.method(), call.codec(), forCaller, metadata);
         if (whole != null && finishWith(whole)) {
             return;
         }
-        Failure described = Failure.of(told);
+        Failure described = Failure.of(forCaller);
         try {
             finish(new Metadata(), null, described, metadata);
         } catch (RpcException e) {

@@ -45,7 +45,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable List<ChannelPromise> promises;
 
     private int spareBytes; // the memory of the buffers that wait for the socket, in addition to their bytes
-    private int toldSpareBytes; // the value of spareBytes that was last reported
+    private int reportedSpareBytes; // the value of spareBytes that was last reported
 
     JoinedWrites() {
         this(bytes -> {});
@@ -139,21 +139,21 @@ final class JoinedWrites extends ChannelDuplexHandler {
         }
         writeJoined(own);
         own.flush();
-        if (spareBytes > toldSpareBytes) {
+        if (spareBytes > reportedSpareBytes) {
             tellSpare();
         }
     }
 
     private void tellSpare() {
-        int change = spareBytes - toldSpareBytes;
+        int change = spareBytes - reportedSpareBytes;
         // the field is set before the change is reported, because the report may close the connection
-        toldSpareBytes = spareBytes;
+        reportedSpareBytes = spareBytes;
         spareChanged.accept(change);
     }
 
     private void spare(int change) {
         spareBytes += change;
-        if (spareBytes < toldSpareBytes) {
+        if (spareBytes < reportedSpareBytes) {
             tellSpare();
         }
     }
@@ -169,12 +169,12 @@ final class JoinedWrites extends ChannelDuplexHandler {
         int spare = full.capacity() - full.readableBytes() + OBJECT_BYTES;
         spare(spare);
         ChannelFuture written = own.write(full);
-        List<ChannelPromise> told = promises == null ? List.of() : promises;
+        List<ChannelPromise> completed = promises == null ? List.of() : promises;
         // the next flush will probably have a similar number of promises, so the new list gets this capacity
-        promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
+        promises = completed.size() > FEW ? new ArrayList<>(completed.size()) : null;
         written.addListener((ChannelFutureListener) done -> {
             spare(-spare);
-            complete(told, done);
+            complete(completed, done);
             taken.accept(counted);
         });
     }

@@ -118,8 +118,8 @@ final class JsonAnswer implements Answer {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
         // JsonForm reports an unknown method with status 404, so NOT_FOUND is converted back to UNIMPLEMENTED here
-        StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
-        return new Status(told, error.message(), error.details());
+        StatusCode corrected = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
+        return new Status(corrected, error.message(), error.details());
     }
 
     private RpcException unreadable(Invocation call, StatusCode code, @Nullable String reason, RuntimeException cause) {

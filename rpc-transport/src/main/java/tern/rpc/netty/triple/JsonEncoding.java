@@ -262,7 +262,7 @@ final class JsonEncoding implements CallEncoding {
      * messages might reveal internals, so they are logged under an id. Callers then get only the class name and the id.
      */
     @Override
-    public Throwable told(Throwable failure) {
+    public Throwable forCaller(Throwable failure) {
         if (failure instanceof RpcException) {
             return failure;
         }
@@ -270,20 +270,20 @@ final class JsonEncoding implements CallEncoding {
                 || called.declares(failure)
                 || failure.getClass().getName().startsWith(called.service().packageName() + '.');
         String message = Thrown.message(failure);
-        String told = known
+        String text = known
                 ? message == null ? failure.getClass().getSimpleName() : message
                 : logged(failure.getClass().getName(), message);
-        return RpcException.refusal(StatusCode.UNKNOWN, told, Executed.YES);
+        return RpcException.refusal(StatusCode.UNKNOWN, text, Executed.YES);
     }
 
     private String logged(String type, @Nullable String message) {
-        String told =
+        String text =
                 RemoteFailures.foreignText(type, ThreadLocalRandom.current().nextInt());
         UNDECLARED.warn(() -> called + " failed with an exception that it does not declare, and callers of JSON get"
-                + " only " + told + ": " + PeerText.name(String.valueOf(message))
+                + " only " + text + ": " + PeerText.name(String.valueOf(message))
                 + ". To send a text, throw an RpcException such as new"
                 + " RpcException(StatusCode.INVALID_ARGUMENT, text), or declare the exception");
-        return told;
+        return text;
     }
 
     /**
@@ -297,12 +297,12 @@ final class JsonEncoding implements CallEncoding {
             @Nullable PayloadCodec codec,
             Throwable failure,
             Metadata metadata) {
-        RpcException told = (RpcException) failure;
+        RpcException refusal = (RpcException) failure;
         try {
-            return JsonForm.error(exchange, told, metadata);
+            return JsonForm.error(exchange, refusal, metadata);
         } catch (RpcException e) {
             HttpAnswer.UNSENT_METADATA.warn(() -> "The metadata of a failed answer cannot be sent: " + e.getMessage());
-            return JsonForm.error(exchange, told, new Metadata());
+            return JsonForm.error(exchange, refusal, new Metadata());
         }
     }
 }

@@ -276,7 +276,7 @@ final class JsonForm implements HttpForm {
             head.set("www-authenticate", "Bearer"); // RFC 9110, 15.5.2 requires www-authenticate for status 401
         }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
-        return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
+        return whole(exchange, head, ErrorBody.of(forCaller(reason), status.code()));
     }
 
     /** Returns a complete answer with headers and body. */
@@ -305,7 +305,7 @@ final class JsonForm implements HttpForm {
         return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;
     }
 
-    private static Status told(RpcException reason) {
+    private static Status forCaller(RpcException reason) {
         return isUnknown(reason) && !(reason instanceof HttpRefusal)
                 ? new Status(StatusCode.NOT_FOUND, reason.status().description())
                 : reason.status();

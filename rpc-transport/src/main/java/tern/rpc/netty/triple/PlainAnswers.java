@@ -28,7 +28,7 @@ final class PlainAnswers {
     private final JoinedWrites joined;
     private final LongSupplier headerListBytes; // the maximum size of headers that the client accepts
     private long waiting; // bytes waiting for the socket: answers written by this class, and headers of other answers
-    private long told; // the number of waiting bytes that was last reported to the connection
+    private long reported; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(
             ServerConnection connection,
@@ -100,22 +100,22 @@ final class PlainAnswers {
     /** Called when answer bytes have been accepted by the socket or dropped. */
     void taken(int counted) {
         waiting -= counted;
-        if (waiting < told) {
+        if (waiting < reported) {
             tell();
         }
     }
 
     /** Called after a flush. Reports to the connection how many bytes the socket has not accepted; usually none. */
     void flushed() {
-        if (waiting > told) {
+        if (waiting > reported) {
             tell();
         }
     }
 
     /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
     private void tell() {
-        long change = waiting - told;
-        told = waiting; // the field is set before add() is called, because add() may close the connection
+        long change = waiting - reported;
+        reported = waiting; // the field is set before add() is called, because add() may close the connection
         connection.unread().add(change);
     }
 }

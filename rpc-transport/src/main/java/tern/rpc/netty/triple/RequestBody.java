@@ -196,8 +196,8 @@ final class RequestBody {
     // ---- message delivery
 
     /** Sets the receiver of a stream. */
-    void start(Receiver told) {
-        receiver = told;
+    void start(Receiver newReceiver) {
+        receiver = newReceiver;
         if (isRead()) {
             deliver(); // the body may have ended before the receiver was set
             account();

@@ -16,7 +16,7 @@ final class StallWatch {
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private boolean watching;
-    private boolean told;
+    private boolean reported;
     private long sinceNanos;
     private long left;
 
@@ -34,8 +34,8 @@ final class StallWatch {
             left = leftSoFar;
             return false;
         }
-        boolean stalled = !told && now - sinceNanos >= STALL_NANOS;
-        told |= stalled;
+        boolean stalled = !reported && now - sinceNanos >= STALL_NANOS;
+        reported |= stalled;
         return stalled;
     }
 }

@@ -182,7 +182,7 @@ final class StreamCall extends ClientCall {
         if (answer == null || isOver()) {
             return;
         }
-        if (isEverythingTold() || (isCutOff() && !answer.isOk())) {
+        if (isEverythingDelivered() || (isCutOff() && !answer.isOk())) {
             end(answer);
         } else if (isCutOff()) {
             fail(StatusCode.INTERNAL, "its answer ends in the middle of a message", Executed.YES);

@@ -56,7 +56,7 @@ public final class TripleCodecs {
      * The warnings logged so far. The protocols that share these codecs prepare the same services, so each warning
      * would otherwise be logged once per protocol.
      */
-    private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
     /**
      * @param serializer the serializer for the values in Triple's wrapper messages
@@ -87,7 +87,7 @@ public final class TripleCodecs {
         for (MethodDescriptor method : service.methods()) {
             payloads.of(method);
             if (json != null && method.payload() != Payload.RAW) {
-                json(method).warnings().stream().filter(told::add).forEach(LOG::warn);
+                json(method).warnings().stream().filter(logged::add).forEach(LOG::warn);
             }
         }
     }

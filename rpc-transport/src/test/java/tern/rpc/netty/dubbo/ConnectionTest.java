@@ -18,7 +18,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,7 +29,6 @@ import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.ClientTransportSettings;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawServer;
@@ -55,31 +53,12 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** A test's client settings, some of which the test may change. */
-    private static final class Limits {
-        Duration connectTimeout = Duration.ofSeconds(30);
-        Duration reconnectMin = Duration.ofMillis(20);
-        Duration reconnectMax = Duration.ofMillis(100);
-        Duration heartbeat = Duration.ofSeconds(60);
-        Duration probeAfter = Duration.ofSeconds(60);
-        Duration probeTimeout = Duration.ofSeconds(60);
-        int maxInFlight = 1_024;
-        long maxQueuedBytes = 64 << 20;
-        int maxMessageBytes = 8 << 20;
-
-        UnaryOperator<ClientTransportSettings> settings() {
-            return defaults -> new ClientTransportSettings(
-                    defaults.application(),
-                    connectTimeout,
-                    reconnectMin,
-                    reconnectMax,
-                    heartbeat,
-                    probeAfter,
-                    probeTimeout,
-                    maxInFlight,
-                    maxQueuedBytes,
-                    maxMessageBytes);
-        }
+    /** Returns client settings with short pauses between connection attempts and otherwise long time limits. */
+    private static ClientTransportSettings patient(ClientTransportSettings defaults) {
+        return defaults.withConnectTimeout(Duration.ofSeconds(30))
+                .withReconnect(Duration.ofMillis(20), Duration.ofMillis(100))
+                .withHeartbeat(Duration.ofSeconds(60))
+                .withProbe(Duration.ofSeconds(60), Duration.ofSeconds(60));
     }
 
     private <T> Future<T> inBackground(Callable<T> call) {
@@ -110,34 +89,22 @@ class ConnectionTest {
         try (RawServer free = RawServer.start()) {
             port = free.port();
         }
-        RpcClient client = sides.client(new Limits().settings());
+        RpcClient client = sides.client(ConnectionTest::patient);
         GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", port));
         Await.until("attempts failed", () -> !only(client).lastFailure().isEmpty());
 
-        sides.serve(limits -> onPort(limits, port), settings -> {});
+        sides.serve(limits -> limits.withPort(port), settings -> {});
 
         Await.until("it is connected", () -> only(client).isAvailable());
         assertThat(service.echo("x")).isEqualTo("x");
         assertThat(only(client).lastFailure()).isEmpty();
     }
 
-    private static ServerTransportSettings onPort(ServerTransportSettings limits, int port) {
-        return new ServerTransportSettings(
-                limits.address(),
-                port,
-                limits.maxConnections(),
-                limits.maxConnectionsPerHost(),
-                limits.maxInFlight(),
-                limits.maxRequestBytes(),
-                limits.idleTimeout(),
-                limits.firstBytesTimeout());
-    }
-
     @Test
     void callToAProviderThatIsDownFailsAsNotExecutedWithTheReason() throws IOException {
         try (Socket deaf = deaf()) {
             int port = deaf.getLocalPort();
-            RpcClient client = sides.client(new Limits().settings());
+            RpcClient client = sides.client(ConnectionTest::patient);
             GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", port));
 
             RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("x"));
@@ -159,7 +126,7 @@ class ConnectionTest {
     void lostConnectionFailsPendingCallsAndTheNextCallWorks() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service =
-                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+                    Sides.refer(sides.client(ConnectionTest::patient), reference -> {}, server.endpoint());
             Future<RpcException> lost = failing(() -> service.echo("x"));
             RawSocket first = server.next();
             first.read();
@@ -179,7 +146,7 @@ class ConnectionTest {
     void idempotentCallIsSentAgainAfterALoss() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service = Sides.refer(
-                    sides.client(new Limits().settings()),
+                    sides.client(ConnectionTest::patient),
                     reference -> reference.method("echo", new MethodSettings(null, true, null)),
                     server.endpoint());
             Future<String> call = inBackground(() -> service.echo("x"));
@@ -201,7 +168,7 @@ class ConnectionTest {
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(new Limits().settings());
+            RpcClient client = sides.client(ConnectionTest::patient);
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             server.next().send(RawFrame.readOnly(7));
             RawSocket refusing = server.next();
@@ -221,10 +188,8 @@ class ConnectionTest {
     @Test
     void callFailsAsNotExecutedWhereConnectionsAreOnlyAccepted() throws Exception {
         try (RawServer server = RawServer.start()) {
-            Limits limits = new Limits();
-            limits.reconnectMin = Duration.ofHours(1);
-            limits.reconnectMax = Duration.ofHours(1);
-            RpcClient client = sides.client(limits.settings());
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             server.next().send(RawFrame.readOnly(7));
             RawSocket first = server.next();
@@ -246,10 +211,8 @@ class ConnectionTest {
 
     @Test
     void silentReplacementIsClosedBeforeItTakesACall() throws Exception {
-        Limits limits = new Limits();
-        limits.connectTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(limits.settings());
+            RpcClient client = sides.client(defaults -> patient(defaults).withConnectTimeout(Duration.ofMillis(50)));
             Sides.refer(client, reference -> {}, server.endpoint());
             server.next().close();
             RawSocket silent = server.next();
@@ -263,11 +226,9 @@ class ConnectionTest {
 
     @Test
     void serverThatOnlyAcceptsAndClosesIsNotConnectedToWithoutAPause() {
-        Limits limits = new Limits();
-        limits.reconnectMin = Duration.ofHours(1);
-        limits.reconnectMax = Duration.ofHours(1);
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(limits.settings());
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withReconnect(Duration.ofHours(1), Duration.ofHours(1)));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
 
             server.next().close();
@@ -288,7 +249,7 @@ class ConnectionTest {
     @Test
     void configuredNumberOfSocketsIsOpened() {
         RpcServer server = sides.serve();
-        RpcClient client = sides.client(new Limits().settings());
+        RpcClient client = sides.client(ConnectionTest::patient);
 
         GreetService service =
                 Sides.refer(client, reference -> reference.connections(3), new Endpoint("127.0.0.1", server.port()));
@@ -302,7 +263,7 @@ class ConnectionTest {
     @Test
     void referencesShareOneConnectionToAnAddress() {
         RpcServer server = sides.serve();
-        RpcClient client = sides.client(new Limits().settings());
+        RpcClient client = sides.client(ConnectionTest::patient);
         Endpoint endpoint = new Endpoint("127.0.0.1", server.port());
 
         GreetService plain = Sides.refer(client, reference -> {}, endpoint);
@@ -318,7 +279,7 @@ class ConnectionTest {
     @Test
     void closedClientClosesItsSockets() {
         RpcServer server = sides.serve();
-        RpcClient client = sides.client(new Limits().settings());
+        RpcClient client = sides.client(ConnectionTest::patient);
         GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", server.port()));
         assertThat(service.echo("x")).isEqualTo("x");
 
@@ -330,11 +291,10 @@ class ConnectionTest {
 
     @Test
     void silentServerGetsAHeartbeatAndIsThenDisconnected() {
-        Limits limits = new Limits();
-        limits.heartbeat = Duration.ofMillis(50);
-        limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(limits.settings());
+            RpcClient client = sides.client(defaults -> patient(defaults)
+                    .withHeartbeat(Duration.ofMillis(50))
+                    .withProbe(Duration.ofSeconds(60), Duration.ofMillis(50)));
             Sides.refer(client, reference -> {}, server.endpoint());
 
             RawSocket silent = server.next();
@@ -348,11 +308,11 @@ class ConnectionTest {
 
     @Test
     void serverThatAnswersHeartbeatsIsKept() {
-        Limits limits = new Limits();
-        limits.heartbeat = Duration.ofMillis(20);
-        limits.probeTimeout = Duration.ofSeconds(20);
         try (RawServer server = RawServer.start()) {
-            Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            RpcClient client = sides.client(defaults -> patient(defaults)
+                    .withHeartbeat(Duration.ofMillis(20))
+                    .withProbe(Duration.ofSeconds(60), Duration.ofSeconds(20)));
+            Sides.refer(client, reference -> {}, server.endpoint());
             RawSocket socket = server.next();
 
             for (int i = 0; i < 10; i++) {
@@ -366,13 +326,12 @@ class ConnectionTest {
 
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
-        Limits limits = new Limits();
-        // The client measures the time until the heartbeat from the beginning of the call, before it queues the
-        // request. Two seconds are long enough for the request to be sent before the heartbeat.
-        limits.probeAfter = Duration.ofSeconds(2);
-        limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
-            GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            // The client measures the time until the heartbeat from the beginning of the call, before it queues the
+            // request. Two seconds are long enough for the request to be sent before the heartbeat.
+            RpcClient client =
+                    sides.client(defaults -> patient(defaults).withProbe(Duration.ofSeconds(2), Duration.ofMillis(50)));
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             Future<RpcException> call = failing(() -> service.echo("x"));
             RawSocket silent = server.next();
 
@@ -388,8 +347,7 @@ class ConnectionTest {
     @Test
     void idleConnectionsAreClosedByTheServer() {
         RpcServer server = sides.serve(
-                limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
+                limits -> limits.withIdleTimeout(Duration.ofMillis(500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
                 settings -> {});
         // the test runs twice: in the second round, the server may already have scheduled its check for idle
         // connections
@@ -408,11 +366,11 @@ class ConnectionTest {
     @Test
     void connectionWithARunningCallIsNotIdle() throws Exception {
         RpcServer server = sides.serve(
-                limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(1_500), Duration.ofSeconds(20)),
+                limits ->
+                        limits.withIdleTimeout(Duration.ofMillis(1_500)).withFirstBytesTimeout(Duration.ofSeconds(20)),
                 settings -> {});
         GreetService service = Sides.refer(
-                sides.client(new Limits().settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+                sides.client(ConnectionTest::patient), reference -> {}, new Endpoint("127.0.0.1", server.port()));
 
         assertThat(service.slow(3_800)).isEqualTo("slow");
     }
@@ -420,7 +378,7 @@ class ConnectionTest {
     @Test
     void connectionThatIsToTakeNoNewCallsIsReplacedAndLivesUntilItsLastAnswer() throws Exception {
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(new Limits().settings());
+            RpcClient client = sides.client(ConnectionTest::patient);
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             Future<String> running = inBackground(() -> service.echo("x"));
             RawSocket leaving = server.next();
@@ -444,7 +402,7 @@ class ConnectionTest {
     void connectionIsReplacedIfItsServerLeavesInAnotherSerialization() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service =
-                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+                    Sides.refer(sides.client(ConnectionTest::patient), reference -> {}, server.endpoint());
             Future<String> running = inBackground(() -> service.echo("x"));
             RawSocket leaving = server.next();
             RawFrame request = leaving.read();
@@ -462,7 +420,7 @@ class ConnectionTest {
     void heartbeatsInAnotherSerializationAreAnswered() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service =
-                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+                    Sides.refer(sides.client(ConnectionTest::patient), reference -> {}, server.endpoint());
             Future<String> running = inBackground(() -> service.echo("x"));
             RawSocket socket = server.next();
             RawFrame request = socket.read();
@@ -479,7 +437,7 @@ class ConnectionTest {
     void readOnlyThatIsTakenBackStillClosesTheReplacedConnection() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service =
-                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+                    Sides.refer(sides.client(ConnectionTest::patient), reference -> {}, server.endpoint());
             Future<String> running = inBackground(() -> service.echo("x"));
             RawSocket leaving = server.next();
             RawFrame request = leaving.read();
@@ -495,10 +453,9 @@ class ConnectionTest {
 
     @Test
     void callsAboveTheLimitInFlightAreRefusedAsNotExecuted() throws Exception {
-        Limits limits = new Limits();
-        limits.maxInFlight = 1;
         try (RawServer server = RawServer.start()) {
-            GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            RpcClient client = sides.client(defaults -> patient(defaults).withMaxInFlight(1));
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             Future<String> first = inBackground(() -> service.echo("x"));
             RawSocket socket = server.next();
             RawFrame request = socket.read();
@@ -517,10 +474,9 @@ class ConnectionTest {
 
     @Test
     void callsBeyondTheBytesAllowedToWaitAreRefusedAsNotExecuted() throws Exception {
-        Limits limits = new Limits();
-        limits.maxQueuedBytes = 1 << 20;
+        long limit = 1 << 20;
         try (RawServer server = RawServer.start()) {
-            RpcClient client = sides.client(limits.settings());
+            RpcClient client = sides.client(defaults -> patient(defaults).withMaxQueuedBytes(limit));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             server.next(); // the server accepts the connection but reads nothing
             byte[] large = new byte[7 << 20];
@@ -529,7 +485,7 @@ class ConnectionTest {
                 if (only(client).inFlight() == calls.size()) {
                     calls.add(failing(() -> service.bytes(large)));
                 }
-                return only(client).queuedBytes() > limits.maxQueuedBytes;
+                return only(client).queuedBytes() > limit;
             });
 
             RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("y"));
@@ -547,10 +503,10 @@ class ConnectionTest {
     @Test
     void requestLargerThanAllowedIsNotSent() {
         RpcServer server = sides.serve();
-        Limits limits = new Limits();
-        limits.maxMessageBytes = 10_000;
-        GreetService service =
-                Sides.refer(sides.client(limits.settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+        GreetService service = Sides.refer(
+                sides.client(defaults -> patient(defaults).withMaxMessageBytes(10_000)),
+                reference -> {},
+                new Endpoint("127.0.0.1", server.port()));
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> service.bytes(new byte[10_001]));
 
@@ -564,7 +520,7 @@ class ConnectionTest {
         RpcServer server = sides.serve();
         try (Socket deaf = deaf()) {
             GreetService service = Sides.refer(
-                    sides.client(new Limits().settings()),
+                    sides.client(ConnectionTest::patient),
                     reference -> {},
                     new Endpoint("127.0.0.1", deaf.getLocalPort()),
                     new Endpoint("127.0.0.1", server.port()));
@@ -580,7 +536,7 @@ class ConnectionTest {
     void drainEndsWhenTheClientsHaveGone() throws Exception {
         RpcServer server = sides.serve();
         GreetService service = Sides.refer(
-                sides.client(new Limits().settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+                sides.client(ConnectionTest::patient), reference -> {}, new Endpoint("127.0.0.1", server.port()));
         Future<String> running = inBackground(() -> service.slow(2_000));
         Await.until("it runs", () -> server.workers().active() == 1);
 
@@ -608,7 +564,7 @@ class ConnectionTest {
                 limits -> limits,
                 settings -> settings.export(ServiceExport.of(GreetService.class, relaying, "hop", "")));
         GreetService service = Sides.refer(
-                sides.client(new Limits().settings()),
+                sides.client(ConnectionTest::patient),
                 reference -> reference.group("hop"),
                 new Endpoint("127.0.0.1", server.port()));
 
@@ -629,7 +585,7 @@ class ConnectionTest {
     void answerForACallerThatWasInterruptedIsReleased() throws Exception {
         try (RawServer server = RawServer.start()) {
             ClientFilter filter = (call, next) -> next.invoke(call);
-            RpcClient client = sides.client(new Limits().settings(), builder -> builder.filter(filter));
+            RpcClient client = sides.client(ConnectionTest::patient, builder -> builder.filter(filter));
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
             CompletableFuture<Thread> caller = new CompletableFuture<>();
             Future<RpcException> call = failing(() -> {

@@ -33,7 +33,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
@@ -81,8 +80,10 @@ class DubboBadInputTest {
     }
 
     private static UnaryOperator<ServerTransportSettings> limited(Duration firstBytes) {
-        return limits -> new ServerTransportSettings(
-                null, 0, 100, MAX_PER_HOST, MAX_IN_FLIGHT, MAX_BYTES, Duration.ofSeconds(60), firstBytes);
+        return limits -> limits.withMaxConnections(100, MAX_PER_HOST)
+                .withMaxInFlight(MAX_IN_FLIGHT)
+                .withMaxMessageBytes(MAX_BYTES)
+                .withFirstBytesTimeout(firstBytes);
     }
 
     private static void assertStillServed(RawSocket socket) {
@@ -550,8 +551,7 @@ class DubboBadInputTest {
     @Test
     void tooLargeResultIsReportedAsTooLarge() {
         RpcServer narrow = sides.serve(
-                limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 2_000, Duration.ofSeconds(60), Duration.ofSeconds(60)),
+                limits -> limits.withMaxMessageBytes(2_000),
                 settings -> settings.filter((call, next) ->
                         next.invoke(call).thenApply(response -> response.withValue("x".repeat(2_001)))));
         try (RawSocket socket = RawSocket.connect(narrow.port())) {
@@ -588,19 +588,10 @@ class DubboBadInputTest {
 
     // Hostile servers
 
-    private GreetService client(RawServer raw, int maxMessageBytes) {
+    private GreetService client(RawServer raw) {
         return Sides.refer(
-                sides.client(defaults -> new ClientTransportSettings(
-                        defaults.application(),
-                        defaults.connectTimeout(),
-                        Duration.ofMillis(20),
-                        Duration.ofMillis(100),
-                        defaults.heartbeat(),
-                        defaults.probeAfter(),
-                        defaults.probeTimeout(),
-                        defaults.maxInFlight(),
-                        defaults.maxQueuedBytes(),
-                        maxMessageBytes)),
+                sides.client(defaults -> defaults.withReconnect(Duration.ofMillis(20), Duration.ofMillis(100))
+                        .withMaxMessageBytes(MAX_BYTES)),
                 reference -> {},
                 raw.endpoint());
     }
@@ -608,7 +599,7 @@ class DubboBadInputTest {
     @Test
     void requestSentToAClientIsPassedOver() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<String> call = callers.submit(() -> service.echo("hello"));
             RawSocket socket = raw.next();
             RawFrame request = socket.read();
@@ -622,7 +613,7 @@ class DubboBadInputTest {
     @Test
     void answersToUnknownOrEndedCallsAreDropped() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             for (int i = 0; i < 3; i++) {
                 Future<String> call = callers.submit(() -> service.echo("hello"));
                 RawSocket socket = i == 0 ? first = raw.next() : first;
@@ -640,7 +631,7 @@ class DubboBadInputTest {
     @Test
     void tooLargeAnswerFailsItsCallOnly() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("hello")));
             RawSocket socket = raw.next();
@@ -664,7 +655,7 @@ class DubboBadInputTest {
     @Test
     void answerThatDoesNotDecodeFailsItsCallAlone() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             RawSocket socket = null;
             byte[] body = GOOD_ANSWER.body();
             for (int length = 0; length < body.length; length++) {
@@ -687,7 +678,7 @@ class DubboBadInputTest {
     @Test
     void errorTextThatCannotBeReadLeavesTheStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -703,7 +694,7 @@ class DubboBadInputTest {
     @Test
     void errorInAnotherSerializationKeepsItsStatus() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -720,7 +711,7 @@ class DubboBadInputTest {
     @Test
     void resultInAnotherSerializationIsUnreadable() throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();
@@ -738,7 +729,7 @@ class DubboBadInputTest {
     @ValueSource(strings = {"48545450", "dabb0214000000000000000000ffffffff", "dabb02140000000000000000ffffffff"})
     void bytesThatAreNoFrameCloseTheConnectionAndTheNextIsOpened(String hex) throws Exception {
         try (RawServer raw = RawServer.start()) {
-            GreetService service = client(raw, MAX_BYTES);
+            GreetService service = client(raw);
             Future<RpcException> call =
                     callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
             RawSocket socket = raw.next();

@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -54,6 +53,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.peer.CapturedValues;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.peer.RawSocket;
@@ -135,7 +135,7 @@ class DubboFixturesTest {
 
     static {
         CALLS.put("echo", Call.of(service -> service.echo("hello"), "hello"));
-        CALLS.put("pojo", Call.of(service -> service.pojo(ann()), ann()));
+        CALLS.put("pojo", Call.of(service -> service.pojo(CapturedValues.ann()), CapturedValues.ann()));
         CALLS.put("exception-checked", Call.of(service -> service.checked("x"), new BizException("biz:x", 42)));
         CALLS.put(
                 "exception-unchecked",
@@ -151,7 +151,11 @@ class DubboFixturesTest {
         CALLS.put("unicode", Call.of(service -> service.echo("hé中😀"), "hé中😀"));
         CALLS.put("bytes", Call.of(service -> service.bytes(new byte[] {0, 1, 2, 3}), new byte[] {0, 1, 2, 3}));
         CALLS.put("async", Call.of(service -> service.async("q").get(20, TimeUnit.SECONDS), "async:q"));
-        CALLS.put("map-list", Call.of(service -> service.map(map(), new ArrayList<>(List.of(new Person()))), map()));
+        CALLS.put(
+                "map-list",
+                Call.of(
+                        service -> service.map(CapturedValues.map(), new ArrayList<>(List.of(new Person()))),
+                        CapturedValues.map()));
         type("types-instant", Instant.ofEpochSecond(1_700_000_000L, 5));
         type("types-localdatetime", LocalDateTime.of(2024, 1, 2, 3, 4, 5));
         type("types-zdt", LocalDateTime.of(2024, 1, 2, 3, 4, 5).atZone(ZoneId.of("UTC")));
@@ -194,28 +198,6 @@ class DubboFixturesTest {
         assertThat(seen.get().getBytes("resp-bytes")).containsExactly(1, 2, -1);
         assertThat(seen.get().names()).containsExactlyInAnyOrder("resp-key", "RespCamel", "resp-bytes");
         return answer;
-    }
-
-    private static Person ann() {
-        Person bob = Person.named("Bob", 0);
-        Person ann = Person.named("Ann", 30);
-        ann.setId(5_000_000_000L);
-        ann.setActive(true);
-        ann.setColor(Color.GREEN);
-        ann.setTags(new ArrayList<>(List.of("a", "b")));
-        ann.setBalance(new BigDecimal("12.50"));
-        ann.setBorn(new Date(894_621_091_000L));
-        ann.setFriend(bob);
-        return ann;
-    }
-
-    private static Map<String, Object> map() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("a", 1);
-        map.put("b", 2L);
-        map.put("c", 1.5);
-        map.put("d", true);
-        return map;
     }
 
     /**

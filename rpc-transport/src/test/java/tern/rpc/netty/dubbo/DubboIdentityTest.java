@@ -3,11 +3,10 @@ package tern.rpc.netty.dubbo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
-import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
@@ -16,36 +15,22 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.AcceptedTokens;
-import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.GuardedService;
 import tern.rpc.transport.IdentityContractTest;
-import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.TestedTransport;
 import tern.rpc.transport.Token;
 
 class DubboIdentityTest extends IdentityContractTest {
 
     private static final DubboProtocol PROTOCOL =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
-    @AfterAll
-    static void stop() {
-        TRANSPORTS.close();
-    }
+    @RegisterExtension
+    static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
     @Override
-    protected ServerTransport newServerTransport() {
-        return TRANSPORTS.newServer();
-    }
-
-    @Override
-    protected ClientTransport newClientTransport() {
-        return TRANSPORTS.newClient();
-    }
-
-    @Override
-    protected Endpoint endpoint() {
-        return TRANSPORTS.endpoint();
+    protected TestedTransport transport() {
+        return TRANSPORTS;
     }
 
     /**

@@ -132,17 +132,7 @@ class DubboInteropTest extends DubboInteropContract {
     }
 
     private static ClientTransportSettings impatient(ClientTransportSettings defaults) {
-        return new ClientTransportSettings(
-                defaults.application(),
-                defaults.connectTimeout(),
-                defaults.reconnectMin(),
-                defaults.reconnectMax(),
-                Duration.ofMillis(200),
-                Duration.ofMillis(200),
-                Duration.ofSeconds(10),
-                defaults.maxInFlight(),
-                defaults.maxQueuedBytes(),
-                defaults.maxRequestBytes());
+        return defaults.withHeartbeat(Duration.ofMillis(200)).withProbe(Duration.ofMillis(200), Duration.ofSeconds(10));
     }
 
     @Test

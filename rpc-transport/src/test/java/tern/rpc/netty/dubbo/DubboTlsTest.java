@@ -48,7 +48,6 @@ import tern.rpc.ServerFilter;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawFrame;
@@ -468,9 +467,7 @@ class DubboTlsTest {
     void clientThatStopsInsideItsFirstBytesOverTlsIsClosed() throws Exception {
         Tls tls = ofServer();
         RpcServer server = sides.serve(
-                limits -> new ServerTransportSettings(
-                                null, 0, 9, 9, 9, 1 << 20, Duration.ofSeconds(60), Duration.ofSeconds(1))
-                        .withTls(() -> tls, false),
+                limits -> limits.withFirstBytesTimeout(Duration.ofSeconds(1)).withTls(() -> tls, false),
                 settings -> {});
         try (TlsSocket socket = new TlsSocket(server.port(), AUTHORITY, null)) {
             socket.frames().send(new byte[] {(byte) 0xDA});

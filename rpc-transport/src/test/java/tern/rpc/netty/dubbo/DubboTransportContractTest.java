@@ -1,36 +1,21 @@
 package tern.rpc.netty.dubbo;
 
-import org.junit.jupiter.api.AfterAll;
-import tern.rpc.endpoint.Endpoint;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.netty.peer.ContractTransports;
 import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.transport.ClientTransport;
-import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.TestedTransport;
 import tern.rpc.transport.TransportContractTest;
 
 class DubboTransportContractTest extends TransportContractTest {
 
     private static final DubboProtocol PROTOCOL =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
-    @AfterAll
-    static void stop() {
-        TRANSPORTS.close();
-    }
+    @RegisterExtension
+    static final ContractTransports TRANSPORTS = new ContractTransports(PROTOCOL, PROTOCOL);
 
     @Override
-    protected ServerTransport newServerTransport() {
-        return TRANSPORTS.newServer();
-    }
-
-    @Override
-    protected ClientTransport newClientTransport() {
-        return TRANSPORTS.newClient();
-    }
-
-    @Override
-    protected Endpoint endpoint() {
-        return TRANSPORTS.endpoint();
+    protected TestedTransport transport() {
+        return TRANSPORTS;
     }
 }

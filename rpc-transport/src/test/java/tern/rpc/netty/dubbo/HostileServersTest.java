@@ -92,7 +92,7 @@ class HostileServersTest {
     /** The first late answer arrives long after the connection was opened, as after a pause of the server. */
     @Test
     void lateAnswersAfterAPauseOfTheServerAreNoFlood() {
-        connection.reads(true);
+        connection.beginReading();
         for (int second = 0; second < 40; second++) {
             connection.passSecond();
         }
@@ -105,7 +105,7 @@ class HostileServersTest {
 
     @Test
     void moreLateAnswersThanExpiredCallsAreAFlood() {
-        connection.reads(true);
+        connection.beginReading();
         List<Long> ids = expiredCalls(1_000);
         for (int i = 0; i < ids.size() + DubboClientHandler.MAX_SURPLUS; i++) {
             connection.send(answer(ids.get(0)).bytes());
@@ -129,7 +129,7 @@ class HostileServersTest {
     @ParameterizedTest
     @MethodSource("surplus")
     void serverThatSendsFramesWithoutEndIsCutOff(RawFrame frame) {
-        connection.reads(true);
+        connection.beginReading();
         for (int i = 0; i < DubboClientHandler.MAX_SURPLUS; i++) {
             connection.send(frame.bytes());
         }

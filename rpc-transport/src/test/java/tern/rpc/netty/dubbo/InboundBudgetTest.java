@@ -17,7 +17,6 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
@@ -45,8 +44,8 @@ class InboundBudgetTest {
 
     private RpcServer serve(Duration firstBytes) {
         return sides.serve(
-                limits -> new ServerTransportSettings(
-                                null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), firstBytes)
+                limits -> limits.withMaxMessageBytes(MESSAGE)
+                        .withFirstBytesTimeout(firstBytes)
                         .withMaxInboundBytes(BUDGET),
                 settings -> settings.meters(new RpcMeters(registry, Slo.DEFAULT)));
     }
@@ -209,8 +208,8 @@ class InboundBudgetTest {
     void strangersShareASmallPartOfTheBudget() {
         Token token = Token.of("let-me-in");
         RpcServer server = sides.serve(
-                limits -> new ServerTransportSettings(
-                                null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), Duration.ofSeconds(30))
+                limits -> limits.withMaxMessageBytes(MESSAGE)
+                        .withFirstBytesTimeout(Duration.ofSeconds(30))
                         .withMaxInboundBytes(16 * BUDGET),
                 settings -> settings.token(token).meters(new RpcMeters(registry, Slo.DEFAULT)));
         GreetService known = Sides.refer(

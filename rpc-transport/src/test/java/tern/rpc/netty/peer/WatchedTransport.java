@@ -4,26 +4,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import tern.rpc.ServiceDescriptor;
-import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ForwardingServerTransport;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
-import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.WrappedCalls;
 
 /**
  * A server transport that reports which resources are in use, including the limiter permits of its tenants.
  * Thread-safe.
  */
-final class WatchedTransport implements ServerTransport {
+final class WatchedTransport extends ForwardingServerTransport {
 
-    private final ServerTransport transport;
     private final Set<Share> shares = ConcurrentHashMap.newKeySet();
 
     WatchedTransport(ServerTransport transport) {
-        this.transport = transport;
+        super(transport);
     }
 
     /**
@@ -56,6 +53,14 @@ final class WatchedTransport implements ServerTransport {
         shares.add(share);
     }
 
+    private ServerCall seen(ServerCall call) {
+        Share share = call.share();
+        if (share != null) {
+            sawShare(share);
+        }
+        return call;
+    }
+
     private static void add(List<String> held, long count, String what) {
         if (count != 0) {
             held.add(count + " " + what);
@@ -63,104 +68,7 @@ final class WatchedTransport implements ServerTransport {
     }
 
     @Override
-    public void prepare(ServiceDescriptor service) {
-        transport.prepare(service);
-    }
-
-    @Override
     public void start(CallHandler handler) {
-        transport.start(new WatchedHandler(handler, this));
-    }
-
-    @Override
-    public int port() {
-        return transport.port();
-    }
-
-    @Override
-    public void drain() {
-        transport.drain();
-    }
-
-    @Override
-    public int connections() {
-        return transport.connections();
-    }
-
-    @Override
-    public long received() {
-        return transport.received();
-    }
-
-    @Override
-    public int inFlight() {
-        return transport.inFlight();
-    }
-
-    @Override
-    public long queuedBytes() {
-        return transport.queuedBytes();
-    }
-
-    @Override
-    public int endingConnections() {
-        return transport.endingConnections();
-    }
-
-    @Override
-    public long inboundBytes() {
-        return transport.inboundBytes();
-    }
-
-    @Override
-    public long unsentBytes() {
-        return transport.unsentBytes();
-    }
-
-    @Override
-    public long stalledStreams() {
-        return transport.stalledStreams();
-    }
-
-    @Override
-    public void close() {
-        transport.close();
-    }
-
-    private record WatchedHandler(CallHandler handler, WatchedTransport by) implements CallHandler {
-
-        @Override
-        public void handle(ServerCall call) {
-            Share share = call.share();
-            if (share != null) {
-                by.sawShare(share);
-            }
-            handler.handle(call);
-        }
-
-        @Override
-        public void refused(Refusal reason) {
-            handler.refused(reason);
-        }
-
-        @Override
-        public ServiceLookup services() {
-            return handler.services();
-        }
-
-        @Override
-        public boolean asksWhoCalls() {
-            return handler.asksWhoCalls();
-        }
-
-        @Override
-        public boolean asksAuthorizers() {
-            return handler.asksAuthorizers();
-        }
-
-        @Override
-        public AcceptedTokens tokens() {
-            return handler.tokens();
-        }
+        super.start(new WrappedCalls(handler, this::seen));
     }
 }

@@ -17,6 +17,8 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.netty.peer.EchoingSubscriber;
+import tern.rpc.netty.peer.ReadingSubscriber;
 
 /** Implements {@link Feeds} and counts the streams that have not ended. */
 final class FeedsServer implements Feeds {
@@ -149,43 +151,10 @@ final class FeedsServer implements Feeds {
     public CompletionStage<Receipt> collect(Flow.Publisher<Entry> entries) {
         Runnable over = begun();
         Reader reader = new Reader();
-        CompletableFuture<Receipt> answer = new CompletableFuture<>();
-        entries.subscribe(new Flow.Subscriber<>() {
-            private Flow.@Nullable Subscription subscription;
-
-            @Override
-            public void onSubscribe(Flow.Subscription given) {
-                subscription = given;
-                given.request(1);
-            }
-
-            @Override
-            public void onNext(Entry entry) {
-                Flow.Subscription current = Objects.requireNonNull(subscription);
-                try {
-                    reader.read(entry);
-                } catch (RpcException e) {
-                    current.cancel();
-                    over.run();
-                    answer.completeExceptionally(e);
-                    return;
-                }
-                current.request(1);
-            }
-
-            @Override
-            public void onError(Throwable failure) {
-                over.run();
-                answer.completeExceptionally(failure);
-            }
-
-            @Override
-            public void onComplete() {
-                over.run();
-                answer.complete(reader.receipt());
-            }
-        });
-        return answer;
+        ReadingSubscriber<Entry, Receipt> reading =
+                new ReadingSubscriber<>(reader::read, reader::receipt, over, () -> {});
+        entries.subscribe(reading);
+        return reading.answer();
     }
 
     @Override
@@ -201,70 +170,7 @@ final class FeedsServer implements Feeds {
     public Flow.Publisher<Entry> exchange(Flow.Publisher<Entry> entries) {
         Runnable over = begun();
         Reader reader = new Reader();
-        return answers -> entries.subscribe(new Echo(answers, reader, over));
-    }
-
-    /** Sends each received entry back. */
-    private static final class Echo implements Flow.Subscriber<Entry> {
-
-        private final Flow.Subscriber<? super Entry> answers;
-        private final Reader reader;
-        private final Runnable over;
-        private Flow.@Nullable Subscription requests;
-        private boolean failed;
-
-        Echo(Flow.Subscriber<? super Entry> answers, Reader reader, Runnable over) {
-            this.answers = answers;
-            this.reader = reader;
-            this.over = over;
-        }
-
-        @Override
-        public void onSubscribe(Flow.Subscription given) {
-            requests = given;
-            answers.onSubscribe(new Flow.Subscription() {
-                @Override
-                public void request(long more) {
-                    given.request(more);
-                }
-
-                @Override
-                public void cancel() {
-                    over.run();
-                    given.cancel();
-                }
-            });
-        }
-
-        @Override
-        public void onNext(Entry entry) {
-            try {
-                reader.read(entry);
-            } catch (RpcException e) {
-                failed = true;
-                over.run();
-                Objects.requireNonNull(requests).cancel();
-                answers.onError(e);
-                return;
-            }
-            answers.onNext(entry);
-        }
-
-        @Override
-        public void onError(Throwable failure) {
-            over.run();
-            if (!failed) {
-                answers.onError(failure);
-            }
-        }
-
-        @Override
-        public void onComplete() {
-            over.run();
-            if (!failed) {
-                answers.onComplete();
-            }
-        }
+        return answers -> entries.subscribe(new EchoingSubscriber<Entry>(answers, reader::read, over, () -> {}));
     }
 
     @Override

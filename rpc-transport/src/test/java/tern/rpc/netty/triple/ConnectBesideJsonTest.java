@@ -9,11 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.netty.triple.WebClient.Version;
 
 /** Checks the table in docs/wire-protocol.md 7.1 row by row: Connect and plain JSON calls on the same port. */
@@ -34,17 +33,8 @@ class ConnectBesideJsonTest {
 
     private static final byte[] HI = StringValue.of("hi").toByteArray();
 
-    private static WebSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new WebSides();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sides.close();
-    }
+    @RegisterExtension
+    static final WebSides SIDES = new WebSides();
 
     private static WebRequest json(String method, String body) {
         return WebRequest.post(WebSides.WORDS + method, "application/json").body(body.getBytes(UTF_8));
@@ -232,8 +222,8 @@ class ConnectBesideJsonTest {
         return rows().stream()
                 .flatMap(row -> Arrays.stream(Version.values())
                         .map(version -> dynamicTest(row.name() + ", " + version, () -> {
-                            row.connectAnswer().accept(sides.send(version, row.connect()));
-                            row.jsonAnswer().accept(sides.send(version, row.json()));
+                            row.connectAnswer().accept(SIDES.send(version, row.connect()));
+                            row.jsonAnswer().accept(SIDES.send(version, row.json()));
                         })));
     }
 }

@@ -8,10 +8,9 @@ import com.google.protobuf.StringValue;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,17 +24,8 @@ class ConnectStreamTest {
 
     private static final String TAIL = "\"metadata\":{\"x-tail\":[\"t1\",\"t2\"],\"x-tail-bytes-bin\":[\"/w\"]}}";
 
-    private static WebSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new WebSides();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sides.close();
-    }
+    @RegisterExtension
+    static final WebSides SIDES = new WebSides();
 
     private static WebRequest request(String method, String... messages) {
         return WebRequest.post(WebSides.WORDS + method, "application/connect+proto")
@@ -44,7 +34,7 @@ class ConnectStreamTest {
     }
 
     private static WebAnswer send(Version version, WebRequest request) {
-        WebAnswer answer = sides.send(version, request);
+        WebAnswer answer = SIDES.send(version, request);
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).startsWith("application/connect+");
         assertThat(answer.trailers()).isEmpty();
@@ -102,14 +92,14 @@ class ConnectStreamTest {
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})
     void bothWaysNeedHttp2HoweverTheMethodAnswers(String method) {
-        WebAnswer answer = sides.send(Version.HTTP1, request(method, "a", "b"));
+        WebAnswer answer = SIDES.send(Version.HTTP1, request(method, "a", "b"));
         assertThat(answer.status()).isEqualTo(505);
         assertThat(answer.text()).contains(method, "HTTP/2");
     }
 
     @Test
     void messagesFlowBothWaysAtOnceOverHttp2() {
-        try (WebClient client = Version.HTTP2.connect(sides.port)) {
+        try (WebClient client = Version.HTTP2.connect(SIDES.port)) {
             WebStream stream = client.begin(request("shoutAll"));
             stream.send(TestFrame.of("a"));
             byte[] first = TestFrame.of("A");
@@ -128,7 +118,7 @@ class ConnectStreamTest {
      */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {
-        try (WebClient client = Version.HTTP1.connect(sides.port)) {
+        try (WebClient client = Version.HTTP1.connect(SIDES.port)) {
             WebStream stream = client.begin(request("shoutAll"));
             stream.send(TestFrame.of("a"));
             WebAnswer answer = stream.answer();
@@ -197,13 +187,13 @@ class ConnectStreamTest {
     @ParameterizedTest
     @EnumSource
     void methodsOfTheOtherKindAreUnsupported(Version version) {
-        WebAnswer unary = sides.send(version, request("shout", "a"));
+        WebAnswer unary = SIDES.send(version, request("shout", "a"));
         assertThat(unary.status()).isEqualTo(415);
         assertThat(unary.header("accept-post")).isEqualTo("application/proto, application/json");
-        WebAnswer stream = sides.send(version, WebRequest.post(WebSides.WORDS + "count", "application/proto"));
+        WebAnswer stream = SIDES.send(version, WebRequest.post(WebSides.WORDS + "count", "application/proto"));
         assertThat(stream.status()).isEqualTo(415);
         assertThat(stream.header("accept-post")).isEqualTo("application/connect+proto, application/connect+json");
-        WebAnswer codec = sides.send(version, WebRequest.post(WebSides.WORDS + "count", "application/connect+xml"));
+        WebAnswer codec = SIDES.send(version, WebRequest.post(WebSides.WORDS + "count", "application/connect+xml"));
         assertThat(codec.status()).isEqualTo(415);
         assertThat(codec.header("accept-post")).contains("application/connect+json");
     }

@@ -12,9 +12,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,17 +25,8 @@ import tern.rpc.netty.triple.WebClient.Version;
 @Timeout(120)
 class ConnectUnaryTest {
 
-    private static WebSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new WebSides();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sides.close();
-    }
+    @RegisterExtension
+    static final WebSides SIDES = new WebSides();
 
     private static WebRequest proto(String method) {
         return WebRequest.post(WebSides.WORDS + method, "application/proto").with("connect-protocol-version", "1");
@@ -76,7 +66,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void protobufMessageIsAnsweredByOne(Version version) {
-        WebAnswer answer = sides.send(version, proto("Shout", "hi"));
+        WebAnswer answer = SIDES.send(version, proto("Shout", "hi"));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).isEqualTo("application/proto");
         assertThat(answer.header("content-length")).isEqualTo(String.valueOf(answer.body().length));
@@ -87,7 +77,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void jsonMessageIsAnsweredByOne(Version version) {
-        WebAnswer answer = sides.send(version, json("shout", "\"hi\"").with("x", "y"));
+        WebAnswer answer = SIDES.send(version, json("shout", "\"hi\"").with("x", "y"));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).isEqualTo("application/json");
         assertThat(answer.text()).isEqualTo("\"HI\"");
@@ -96,25 +86,25 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void javaMethodTakesJson(Version version) {
-        assertThat(sides.send(version, json("shoutJava", "\"hi\"")).text()).isEqualTo("\"HI\"");
+        assertThat(SIDES.send(version, json("shoutJava", "\"hi\"")).text()).isEqualTo("\"HI\"");
     }
 
     @ParameterizedTest
     @EnumSource
     void strictJsonIsTheOneMessage(Version version) {
-        WebAnswer array = sides.send(version, json("shoutJava", "[\"hi\"]"));
+        WebAnswer array = SIDES.send(version, json("shoutJava", "[\"hi\"]"));
         assertError(array, 400, "invalid_argument", "expected java.lang.String");
-        WebAnswer several = sides.send(version, json("echoQuery", "[\"a\",\"b\"]"));
+        WebAnswer several = SIDES.send(version, json("echoQuery", "[\"a\",\"b\"]"));
         assertError(several, 400, "invalid_argument", "connect-protocol-version");
     }
 
     @ParameterizedTest
     @EnumSource
     void emptyBodyIsAnEmptyMessage(Version version) {
-        assertThat(value(sides.send(version, proto("shout")))).isEmpty();
-        WebAnswer gzip = sides.send(version, proto("shout").with("content-encoding", "gzip"));
+        assertThat(value(SIDES.send(version, proto("shout")))).isEmpty();
+        WebAnswer gzip = SIDES.send(version, proto("shout").with("content-encoding", "gzip"));
         assertThat(gzip.status()).isEqualTo(200);
-        WebAnswer json = sides.send(version, json("shout", ""));
+        WebAnswer json = SIDES.send(version, json("shout", ""));
         assertError(json, 400, "invalid_argument", "no JSON");
     }
 
@@ -123,7 +113,7 @@ class ConnectUnaryTest {
     void bodyMayComeInPieces(Version version) {
         String text = "slow ".repeat(1000);
         byte[] message = StringValue.of(text).toByteArray();
-        try (WebClient client = version.connect(sides.port)) {
+        try (WebClient client = version.connect(SIDES.port)) {
             WebStream stream = client.begin(proto("shout"));
             for (int at = 0; at < message.length; at += 999) {
                 stream.send(Arrays.copyOfRange(message, at, Math.min(message.length, at + 999)));
@@ -137,23 +127,23 @@ class ConnectUnaryTest {
     @EnumSource
     void malformedMessageIsInvalid(Version version) {
         assertError(
-                sides.send(version, proto("shout").body(new byte[] {0x0A, 5, 'a'})), 400, "invalid_argument", "read");
+                SIDES.send(version, proto("shout").body(new byte[] {0x0A, 5, 'a'})), 400, "invalid_argument", "read");
         byte[] wrongUtf8 = {0x0A, 2, (byte) 0xC3, 0x28};
-        assertError(sides.send(version, proto("shout").body(wrongUtf8)), 400, "invalid_argument", "UTF-8");
-        assertError(sides.send(version, json("shoutJava", "{")), 400, "invalid_argument");
-        assertError(sides.send(version, json("shoutJava", "17 18")), 400, "invalid_argument");
+        assertError(SIDES.send(version, proto("shout").body(wrongUtf8)), 400, "invalid_argument", "UTF-8");
+        assertError(SIDES.send(version, json("shoutJava", "{")), 400, "invalid_argument");
+        assertError(SIDES.send(version, json("shoutJava", "17 18")), 400, "invalid_argument");
     }
 
     @ParameterizedTest
     @EnumSource
     void overloadsCannotBeChosen(Version version) {
-        assertError(sides.send(version, json("add", "1")), 400, "invalid_argument", "is overloaded");
+        assertError(SIDES.send(version, json("add", "1")), 400, "invalid_argument", "is overloaded");
     }
 
     @ParameterizedTest
     @EnumSource
     void builtInMethodsAreForTripleAlone(Version version) {
-        assertError(sides.send(version, json("$echo", "{}")), 501, "unimplemented", "$echo");
+        assertError(SIDES.send(version, json("$echo", "{}")), 501, "unimplemented", "$echo");
     }
 
     // ---- metadata tests
@@ -161,7 +151,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void headersExceptTheProtocolsAreMetadata(Version version) {
-        WebAnswer answer = sides.send(
+        WebAnswer answer = SIDES.send(
                 version,
                 proto("describe")
                         .with("x-one", "1")
@@ -187,7 +177,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void trailersAreHeadersWithAPrefix(Version version) {
-        WebAnswer answer = sides.send(version, proto("shout", "hi"));
+        WebAnswer answer = SIDES.send(version, proto("shout", "hi"));
         assertMetadata(answer);
         assertThat(answer.headers()).doesNotContainKeys("connect-secret", "trailer-connect-secret", "x-tail");
     }
@@ -212,7 +202,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @MethodSource("codes")
     void failureHasTheStatusOfItsCode(Version version, StatusCode code) {
-        WebAnswer answer = sides.send(version, proto("fail", code.name()));
+        WebAnswer answer = SIDES.send(version, proto("fail", code.name()));
         assertThat(answer.status()).isEqualTo(StatusTable.httpStatus(code));
         assertThat(answer.header("content-type")).isEqualTo("application/json");
         assertThat(answer.text())
@@ -224,30 +214,30 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void descriptionOfAFailureIsAnyText(Version version) {
-        WebAnswer answer = sides.send(version, proto("fail", "ABORTED \n\t\"a\\b\"\u0001 \u263A \uD83D\uDE08"));
+        WebAnswer answer = SIDES.send(version, proto("fail", "ABORTED \n\t\"a\\b\"\u0001 \u263A \uD83D\uDE08"));
         assertThat(answer.text()).contains("\"message\":\"\\n\\t\\\"a\\\\b\\\"\\u0001 \u263A \uD83D\uDE08\"");
     }
 
     @ParameterizedTest
     @EnumSource
     void unknownPathIsNotFound(Version version) {
-        assertError(sides.send(version, proto("nothing")), 404, "unimplemented", "nothing");
+        assertError(SIDES.send(version, proto("nothing")), 404, "unimplemented", "nothing");
         WebRequest service = WebRequest.post("/no.such.Service/x", "application/proto");
-        assertError(sides.send(version, service), 404, "unimplemented", "no.such.Service");
+        assertError(SIDES.send(version, service), 404, "unimplemented", "no.such.Service");
     }
 
     @ParameterizedTest
     @EnumSource
     void otherVersionOfTheProtocolIsRefused(Version version) {
         WebRequest request = WebRequest.post(WebSides.WORDS + "shout", "application/proto");
-        assertError(sides.send(version, request.with("connect-protocol-version", "2")), 400, "invalid_argument", "'2'");
-        assertThat(sides.send(version, request).status()).isEqualTo(200);
+        assertError(SIDES.send(version, request.with("connect-protocol-version", "2")), 400, "invalid_argument", "'2'");
+        assertThat(SIDES.send(version, request).status()).isEqualTo(200);
     }
 
     @ParameterizedTest
     @EnumSource
     void codecThatTheMethodDoesNotHaveIsUnsupported(Version version) {
-        WebAnswer answer = sides.send(version, proto("shoutJava"));
+        WebAnswer answer = SIDES.send(version, proto("shoutJava"));
         assertThat(answer.status()).isEqualTo(415);
         assertThat(answer.header("accept-post")).isEqualTo("application/json");
         assertThat(answer.header("content-type")).startsWith("text/plain");
@@ -259,7 +249,7 @@ class ConnectUnaryTest {
     @EnumSource
     void compressedRequestIsRead(Version version) {
         WebRequest request = proto("describe").with("content-encoding", "gzip");
-        WebAnswer answer = sides.send(
+        WebAnswer answer = SIDES.send(
                 version,
                 request.body(Gzipped.of(Empty.newBuilder()
                         .setUnknownFields(UnknownFieldSet.newBuilder()
@@ -273,12 +263,12 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void answerIsCompressedForCallersThatAcceptIt(Version version) {
-        WebAnswer listed = sides.send(version, proto("repeat", "500").with("accept-encoding", "br, gzip;q=0.5"));
+        WebAnswer listed = SIDES.send(version, proto("repeat", "500").with("accept-encoding", "br, gzip;q=0.5"));
         assertThat(listed.header("content-encoding")).isEqualTo("gzip");
         assertThat(listed.body().length).isLessThan(200);
         assertThat(value(Gzipped.undone(listed.body()))).hasSize(2500);
         WebRequest compressed = proto("repeat").with("content-encoding", "gzip");
-        WebAnswer asSent = sides.send(
+        WebAnswer asSent = SIDES.send(
                 version, compressed.body(Gzipped.of(StringValue.of("500").toByteArray())));
         assertThat(asSent.header("content-encoding")).isEqualTo("gzip");
     }
@@ -287,7 +277,7 @@ class ConnectUnaryTest {
     @EnumSource
     void answerIsNotCompressedForOthers(Version version) {
         for (String accepted : List.of("br", "identity", "gzip;q=0", "gzip; q=0.00", "gzipped")) {
-            WebAnswer answer = sides.send(version, proto("repeat", "500").with("accept-encoding", accepted));
+            WebAnswer answer = SIDES.send(version, proto("repeat", "500").with("accept-encoding", accepted));
             assertThat(answer.headers()).as(accepted).doesNotContainKey("content-encoding");
             assertThat(value(answer)).hasSize(2500);
         }
@@ -296,7 +286,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void unknownCodingIsReportedWithTheKnownOnes(Version version) {
-        WebAnswer answer = sides.send(version, proto("shout", "hi").with("content-encoding", "zstd"));
+        WebAnswer answer = SIDES.send(version, proto("shout", "hi").with("content-encoding", "zstd"));
         assertError(answer, 501, "unimplemented", "zstd", "gzip");
         assertThat(answer.header("accept-encoding")).isEqualTo("gzip");
     }
@@ -305,7 +295,7 @@ class ConnectUnaryTest {
     @EnumSource
     void invalidGzipIsRefused(Version version) {
         WebRequest request = proto("shout", "hi").with("content-encoding", "gzip");
-        assertError(sides.send(version, request), 400, "invalid_argument", "gzip");
+        assertError(SIDES.send(version, request), 400, "invalid_argument", "gzip");
     }
 
     // ---- limit tests
@@ -313,7 +303,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void requestAboveTheLimitIsRefused(Version version) {
-        WebAnswer answer = sides.send(version, proto("shout").body(new byte[WebSides.LIMIT + 1]));
+        WebAnswer answer = SIDES.send(version, proto("shout").body(new byte[WebSides.LIMIT + 1]));
         assertError(answer, 429, "resource_exhausted", "65536", "rpc.limits.max-request");
     }
 
@@ -321,14 +311,14 @@ class ConnectUnaryTest {
     @EnumSource
     void gzipBombIsRefused(Version version) {
         WebRequest request = proto("shout").with("content-encoding", "gzip");
-        WebAnswer answer = sides.send(version, request.body(Gzipped.of(new byte[16 << 20])));
+        WebAnswer answer = SIDES.send(version, request.body(Gzipped.of(new byte[16 << 20])));
         assertError(answer, 429, "resource_exhausted", "65536");
     }
 
     @ParameterizedTest
     @EnumSource
     void answerAboveTheLimitIsAFailure(Version version) {
-        WebAnswer answer = sides.send(version, proto("repeat", "20000"));
+        WebAnswer answer = SIDES.send(version, proto("repeat", "20000"));
         assertError(
                 answer,
                 429,
@@ -352,14 +342,14 @@ class ConnectUnaryTest {
 
     private static long millisLeft(Version version, WebRequest request) {
         return Long.parseLong(
-                value(sides.send(version, request)).lines().toList().get(2));
+                value(SIDES.send(version, request)).lines().toList().get(2));
     }
 
     @ParameterizedTest
     @EnumSource
     void timeoutThatIsNoNumberIsRefused(Version version) {
         for (String wrong : List.of("", "99999999990", "1s", "-1", "+1", "1.5")) {
-            WebAnswer answer = sides.send(version, proto("shout", "hi").with("connect-timeout-ms", wrong));
+            WebAnswer answer = SIDES.send(version, proto("shout", "hi").with("connect-timeout-ms", wrong));
             assertError(answer, 400, "invalid_argument", "connect-timeout-ms");
         }
     }
@@ -400,12 +390,12 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void messageMayBeInTheQuery(Version version) {
-        WebAnswer json = sides.send(version, get("shout", "connect=v1&encoding=json&message=%22h+%C3%A4%22"));
+        WebAnswer json = SIDES.send(version, get("shout", "connect=v1&encoding=json&message=%22h+%C3%A4%22"));
         assertThat(json.text()).isEqualTo("\"H \u00C4\"");
         assertThat(json.header("content-type")).isEqualTo("application/json");
         assertThat(json.header("vary")).isEqualTo("accept-encoding");
         assertMetadata(json);
-        WebAnswer proto = sides.send(
+        WebAnswer proto = SIDES.send(
                 version,
                 get(
                         "Shout",
@@ -413,7 +403,7 @@ class ConnectUnaryTest {
                                 + "&base64=1&odd=2&encoding=proto"));
         assertThat(value(proto)).isEqualTo("H\u00C4>?");
         assertThat(proto.header("content-type")).isEqualTo("application/proto");
-        WebAnswer padded = sides.send(version, get("shout", "encoding=json&base64=1&message=ImhpIg%3D%3D&connect=v1"));
+        WebAnswer padded = SIDES.send(version, get("shout", "encoding=json&base64=1&message=ImhpIg%3D%3D&connect=v1"));
         assertThat(padded.text()).isEqualTo("\"HI\"");
     }
 
@@ -421,15 +411,15 @@ class ConnectUnaryTest {
     @EnumSource
     void messageInTheQueryMayBeCompressed(Version version) {
         byte[] gzipped = Gzipped.of(StringValue.of("hi").toByteArray());
-        WebAnswer answer = sides.send(
+        WebAnswer answer = SIDES.send(
                 version,
                 get("shout", "connect=v1&encoding=proto&compression=gzip&base64=1&message=" + base64(gzipped)));
         assertThat(answer.header("content-encoding")).isEqualTo("gzip");
         assertThat(value(Gzipped.undone(answer.body()))).isEqualTo("HI");
-        WebAnswer none = sides.send(version, get("shout", "connect=v1&encoding=proto&compression=gzip&message="));
+        WebAnswer none = SIDES.send(version, get("shout", "connect=v1&encoding=proto&compression=gzip&message="));
         assertThat(none.status()).isEqualTo(200);
         assertError(
-                sides.send(version, get("shout", "connect=v1&encoding=proto&compression=br&message=")),
+                SIDES.send(version, get("shout", "connect=v1&encoding=proto&compression=br&message=")),
                 501,
                 "unimplemented",
                 "gzip");
@@ -438,7 +428,7 @@ class ConnectUnaryTest {
     @ParameterizedTest
     @EnumSource
     void onlyReadOnlyMethodsTakeGet(Version version) {
-        WebAnswer answer = sides.send(version, get("write", "connect=v1&encoding=json&message=%22a%22"));
+        WebAnswer answer = SIDES.send(version, get("write", "connect=v1&encoding=json&message=%22a%22"));
         assertThat(answer.status()).isEqualTo(405);
         assertThat(answer.header("allow")).isEqualTo("POST");
     }
@@ -447,14 +437,14 @@ class ConnectUnaryTest {
     @EnumSource
     void wrongQueriesAreRefused(Version version) {
         assertError(
-                sides.send(version, get("shout", "connect=v1&encoding=json&base64=1&message=%20%20")),
+                SIDES.send(version, get("shout", "connect=v1&encoding=json&base64=1&message=%20%20")),
                 400,
                 "invalid_argument",
                 "base64");
         assertError(
-                sides.send(version, get("shout", "connect=v2&encoding=json&message=1")), 400, "invalid_argument", "v2");
-        WebAnswer codec = sides.send(version, get("shout", "connect=v1&encoding=xml&message=1"));
+                SIDES.send(version, get("shout", "connect=v2&encoding=json&message=1")), 400, "invalid_argument", "v2");
+        WebAnswer codec = SIDES.send(version, get("shout", "connect=v1&encoding=xml&message=1"));
         assertThat(codec.status()).isEqualTo(415);
-        assertError(sides.send(version, get("nothing", "connect=v1&encoding=json&message=1")), 404, "unimplemented");
+        assertError(SIDES.send(version, get("nothing", "connect=v1&encoding=json&message=1")), 404, "unimplemented");
     }
 }

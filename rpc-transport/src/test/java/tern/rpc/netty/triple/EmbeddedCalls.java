@@ -21,7 +21,7 @@ final class EmbeddedCalls {
     EmbeddedCalls(ClientTransportSettings settings) {
         protocol.prepareReference(RawServerCalls.CALL.service());
         connection = new EmbeddedConnection(protocol, settings);
-        connection.reads(true);
+        connection.beginReading();
         send(Http2Script.SETTINGS, 0, 0);
         send(Http2Script.SETTINGS, Http2Script.ACK, 0);
         connection.written();

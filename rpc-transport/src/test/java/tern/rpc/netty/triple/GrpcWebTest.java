@@ -13,10 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,17 +27,8 @@ class GrpcWebTest {
 
     private static final int TRAILERS = 0x80;
 
-    private static WebSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new WebSides();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sides.close();
-    }
+    @RegisterExtension
+    static final WebSides SIDES = new WebSides();
 
     private static WebRequest request(String method, String... messages) {
         return WebRequest.post(WebSides.WORDS + method, "application/grpc-web+proto")
@@ -53,7 +43,7 @@ class GrpcWebTest {
     }
 
     private static WebAnswer send(Version version, WebRequest request) {
-        WebAnswer answer = sides.send(version, request);
+        WebAnswer answer = SIDES.send(version, request);
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.trailers()).isEmpty();
         return answer;
@@ -164,7 +154,7 @@ class GrpcWebTest {
     @EnumSource
     void groupsOfTextMayComeInPieces(Version version) {
         byte[] body = Base64.getEncoder().encode(TestFrame.of("hello"));
-        try (WebClient client = version.connect(sides.port)) {
+        try (WebClient client = version.connect(SIDES.port)) {
             WebStream stream = client.begin(text("shout", new byte[0]));
             for (byte character : body) {
                 stream.send(new byte[] {character});
@@ -259,13 +249,13 @@ class GrpcWebTest {
     @ParameterizedTest
     @EnumSource
     void otherVerbsAndSubtypesAreRefusedByHttp(Version version) {
-        WebAnswer verb = sides.send(
+        WebAnswer verb = SIDES.send(
                 version,
                 WebRequest.of("DELETE", WebSides.WORDS + "shout").with("content-type", "application/grpc-web"));
         assertThat(verb.status()).isEqualTo(405);
         assertThat(verb.header("allow")).isEqualTo("POST");
         WebAnswer subtype =
-                sides.send(version, WebRequest.post(WebSides.WORDS + "shout", "application/grpc-web+thrift"));
+                SIDES.send(version, WebRequest.post(WebSides.WORDS + "shout", "application/grpc-web+thrift"));
         assertThat(subtype.status()).isEqualTo(415);
         assertThat(subtype.header("accept-post")).contains("application/grpc-web+proto");
     }
@@ -336,7 +326,7 @@ class GrpcWebTest {
 
     @Test
     void messagesFlowBothWaysAtOnceOverHttp2() {
-        try (WebClient client = Version.HTTP2.connect(sides.port)) {
+        try (WebClient client = Version.HTTP2.connect(SIDES.port)) {
             WebStream stream = client.begin(request("shoutAll"));
             stream.send(TestFrame.of("a"));
             byte[] first = TestFrame.of("A");
@@ -357,7 +347,7 @@ class GrpcWebTest {
 
     @Test
     void everyPartOfATextIsReadableWhenItComes() {
-        try (WebClient client = Version.HTTP2.connect(sides.port)) {
+        try (WebClient client = Version.HTTP2.connect(SIDES.port)) {
             WebStream stream = client.begin(text("shoutAll", new byte[0]));
             stream.send(Base64.getEncoder().encode(TestFrame.of("a")));
             byte[] first = Base64.getEncoder().encode(TestFrame.of("A"));

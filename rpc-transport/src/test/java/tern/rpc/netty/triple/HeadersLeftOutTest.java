@@ -35,12 +35,10 @@ import tern.rpc.netty.HeadersLeftOut;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.dubbo.DubboProtocol;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tools.jackson.databind.json.JsonMapper;
+import tern.rpc.transport.ClientTransport;
 
 /** Tests headers that cannot be sent, over every protocol. Each of them must be refused or named in a warning. */
 @Timeout(120)
@@ -52,28 +50,22 @@ class HeadersLeftOutTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer hessian = HessianSerializer.builder().build();
-    private final TripleCodecs codecs =
-            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
-    private final RpcServer server = RpcServer.builder(new NettyServerTransport(
-                    ServerTransportSettings.onPort(0),
-                    loops,
-                    List.of(
-                            new DubboProtocol(hessian, 0),
-                            new TripleProtocol(codecs),
-                            new Http1Protocol(codecs, HttpSettings.defaults()))))
+    private final AllProtocols protocols = new AllProtocols();
+    private final RpcServer server = RpcServer.builder(
+                    new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer()))
             .export(ServiceExport.of(Desk.class, HeadersLeftOutTest::answer))
             .build();
     private final RpcClient client = RpcClient.builder()
-            .transport(new NettyClientTransport(
-                    ClientTransportSettings.named("desk"), loops, new DubboProtocol(hessian, 0)))
-            .transport(new NettyClientTransport(
-                    ClientTransportSettings.named("desk"), loops, new TripleClientProtocol(codecs)))
-            .transport(new NettyClientTransport(
-                    ClientTransportSettings.named("desk"), loops, new Http1ClientProtocol(codecs)))
+            .transport(transport("dubbo"))
+            .transport(transport("tri"))
+            .transport(transport("http"))
             .build();
     private final Logger logger = (Logger) LoggerFactory.getLogger(HeadersLeftOut.class);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
+
+    private ClientTransport transport(String protocol) {
+        return new NettyClientTransport(ClientTransportSettings.named("desk"), loops, protocols.ofClient(protocol));
+    }
 
     private static String answer(String name) {
         ServerContext context = Objects.requireNonNull(ServerContext.current());

@@ -72,17 +72,9 @@ class Http1CallerTest {
      * blocking caller.
      */
     private Notes notes(int mostConnections) {
-        ClientTransportSettings settings = new ClientTransportSettings(
-                "shop",
-                Duration.ofSeconds(3),
-                Duration.ofMillis(1),
-                Duration.ofMillis(2),
-                Duration.ofSeconds(60),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(10),
-                mostConnections,
-                1 << 20,
-                1 << 20);
+        ClientTransportSettings settings = ClientTransportSettings.named("shop")
+                .withReconnect(Duration.ofMillis(1), Duration.ofMillis(2))
+                .withMaxInFlight(mostConnections);
         NettyClientTransport transport = new NettyClientTransport(settings, loops, new Http1ClientProtocol(codecs));
         client = RpcClient.builder()
                 .transport(new ShownTransport(transport, connections::add))

@@ -221,18 +221,7 @@ class Http1ClientTest {
 
     @Test
     void callBeyondTheLimitIsRefusedAsNotExecuted() {
-        ClientTransportSettings two = new ClientTransportSettings(
-                "shop",
-                Duration.ofSeconds(3),
-                Duration.ofMillis(200),
-                Duration.ofSeconds(30),
-                Duration.ofSeconds(60),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(10),
-                2,
-                1 << 20,
-                1 << 20);
-        Notes notes = notes(two);
+        Notes notes = notes(ClientTransportSettings.named("shop").withMaxInFlight(2));
         CompletableFuture<String> first = notes.later("1");
         CompletableFuture<String> second = notes.later("2");
 

@@ -5,53 +5,29 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.peer.ContractTransports;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
-import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.ContractService;
-import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.TestedTransport;
 import tern.rpc.transport.TransportContractTest;
-import tools.jackson.databind.json.JsonMapper;
 
 class Http1ContractTest extends TransportContractTest {
 
-    private static final TripleCodecs CODECS = new TripleCodecs(
-            HessianSerializer.builder().build(),
-            new JsonCodec(JsonMapper.builder().build()),
-            0);
-    private static final ContractTransports TRANSPORTS =
-            new ContractTransports(new Http1Protocol(CODECS, HttpSettings.defaults()), new Http1ClientProtocol(CODECS));
-
-    @AfterAll
-    static void stop() {
-        TRANSPORTS.close();
-    }
+    @RegisterExtension
+    static final ContractTransports TRANSPORTS = HttpTransports.http1();
 
     @Override
-    protected ServerTransport newServerTransport() {
-        return TRANSPORTS.newServer();
-    }
-
-    @Override
-    protected ClientTransport newClientTransport() {
-        return TRANSPORTS.newClient();
+    protected TestedTransport transport() {
+        return TRANSPORTS;
     }
 
     @Override
     public boolean carriesExceptions() {
         return false;
-    }
-
-    @Override
-    protected Endpoint endpoint() {
-        return TRANSPORTS.endpoint();
     }
 
     @Test

@@ -96,7 +96,10 @@ class Http1ServerTest {
     }
 
     private RpcServer serve(Duration slow) {
-        return serve(new ServerTransportSettings(null, 0, 100, 100, 100, LIMIT, Duration.ofSeconds(60), slow));
+        return serve(ServerTransportSettings.onPort(0)
+                .withMaxInFlight(100)
+                .withMaxMessageBytes(LIMIT)
+                .withFirstBytesTimeout(slow));
     }
 
     private RpcServer serve(ServerTransportSettings limits) {

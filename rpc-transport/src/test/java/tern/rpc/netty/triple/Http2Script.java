@@ -233,14 +233,14 @@ final class Http2Script implements AutoCloseable {
         return this;
     }
 
-    Http2Script goAway(int lastStream, int error, String text) {
+    Http2Script goAway(int lastStream, String text) {
         return send(
                 GOAWAY,
                 0,
                 0,
                 ByteBuffer.allocate(8 + text.length())
                         .putInt(lastStream)
-                        .putInt(error)
+                        .putInt(0)
                         .put(text.getBytes(ISO_8859_1))
                         .array());
     }

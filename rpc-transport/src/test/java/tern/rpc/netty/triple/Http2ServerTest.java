@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.ServerContext;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.serialization.OutputBuffer;
@@ -345,8 +344,9 @@ class Http2ServerTest {
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {
         RpcServer server = sides.serve(
-                limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 2, 8 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                limits -> limits.withMaxInFlight(2)
+                        .withIdleTimeout(Duration.ofHours(1))
+                        .withFirstBytesTimeout(Duration.ofHours(1)),
                 settings -> {});
         try (Http2Wire wire = Http2Wire.open(server.port())) {
             wire.frame(Http2Wire.SETTINGS, Http2Wire.ACK, 0);

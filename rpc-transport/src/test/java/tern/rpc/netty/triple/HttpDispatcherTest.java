@@ -9,11 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import tern.rpc.netty.triple.WebClient.Version;
 
 /** Checks the table in docs/wire-protocol.md 7.2 row by row. */
@@ -23,17 +22,8 @@ class HttpDispatcherTest {
     /** A request for one row of the table in docs/wire-protocol.md 7.2, and a check of the answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
-    private static WebSides sides;
-
-    @BeforeAll
-    static void start() {
-        sides = new WebSides();
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        sides.close();
-    }
+    @RegisterExtension
+    static final WebSides SIDES = new WebSides();
 
     private static Row row(String name, WebRequest request, Consumer<WebAnswer> expected, Version... versions) {
         return new Row(name, request, expected, List.of(versions.length == 0 ? Version.values() : versions));
@@ -145,7 +135,7 @@ class HttpDispatcherTest {
     private static Stream<DynamicTest> tests(Row row) {
         return row.versions().stream()
                 .map(version -> dynamicTest(
-                        row.name() + ", " + version, () -> row.expected().accept(sides.send(version, row.request()))));
+                        row.name() + ", " + version, () -> row.expected().accept(SIDES.send(version, row.request()))));
     }
 
     /** Connect's clients derive the code only from the HTTP status, so the body must not contain a different code. */
@@ -155,7 +145,7 @@ class HttpDispatcherTest {
                 .flatMap(type -> Arrays.stream(Version.values())
                         .map(version -> dynamicTest(type + ", " + version, () -> {
                             WebAnswer answer =
-                                    sides.send(version, describe(type).with("connect-protocol-version", "1"));
+                                    SIDES.send(version, describe(type).with("connect-protocol-version", "1"));
                             assertThat(answer.status()).isEqualTo(415);
                             assertThat(answer.header("content-type")).startsWith("text/plain");
                             assertThat(answer.header("accept-post"))

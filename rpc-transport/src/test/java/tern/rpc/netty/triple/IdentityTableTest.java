@@ -29,7 +29,7 @@ import tern.rpc.health.HealthService;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.peer.ResourceLedger;
@@ -38,11 +38,9 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Token;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Tests attempts to bypass authentication, for all combinations of protocol, trick and policy. The server must neither
@@ -124,28 +122,11 @@ class IdentityTableTest {
     }
 
     private int serve(Policy policy) {
-        HessianSerializer hessian = HessianSerializer.builder().build();
-        TripleCodecs codecs =
-                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
-        HttpSettings http = HttpSettings.defaults();
-        ServerTransportSettings settings = ServerTransportSettings.onPort(0);
-        settings = new ServerTransportSettings(
-                settings.address(),
-                settings.port(),
-                settings.maxConnections(),
-                settings.maxConnectionsPerHost(),
-                settings.maxInFlight(),
-                LIMIT,
-                settings.idleTimeout(),
-                settings.firstBytesTimeout());
         ServiceExport exported = ServiceExport.of(Vault.class, vault);
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
-                        settings,
+                        ServerTransportSettings.onPort(0).withMaxMessageBytes(LIMIT),
                         loops,
-                        List.of(
-                                new DubboProtocol(hessian, 0),
-                                new TripleProtocol(codecs, http),
-                                new Http1Protocol(codecs, http)))))
+                        new AllProtocols().ofServer())))
                 .genericCalls(true)
                 .export(exported)
                 .export(new HealthService().export());

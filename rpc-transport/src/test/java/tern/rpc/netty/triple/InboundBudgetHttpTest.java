@@ -21,7 +21,6 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.NettyClientTransport;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 
@@ -36,15 +35,8 @@ class InboundBudgetHttpTest {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         try (TripleSides sides = new TripleSides()) {
             RpcServer server = sides.serve(
-                    limits -> new ServerTransportSettings(
-                                    null,
-                                    0,
-                                    1_000,
-                                    1_000,
-                                    1_000,
-                                    MESSAGE,
-                                    Duration.ofSeconds(60),
-                                    Duration.ofSeconds(30))
+                    limits -> limits.withMaxMessageBytes(MESSAGE)
+                            .withFirstBytesTimeout(Duration.ofSeconds(30))
                             .withMaxInboundBytes(2 * MESSAGE),
                     settings -> settings.meters(new RpcMeters(registry, Slo.DEFAULT)));
             ClientProtocol protocol =

@@ -237,8 +237,10 @@ abstract class JsonCalls {
     }
 
     private static RpcServer serve(HttpSettings settings) {
-        ServerTransportSettings limits = new ServerTransportSettings(
-                null, 0, 8_192, 1_024, 100, 100_000, Duration.ofSeconds(60), Duration.ofSeconds(60));
+        ServerTransportSettings limits = ServerTransportSettings.onPort(0)
+                .withMaxInFlight(100)
+                .withMaxMessageBytes(100_000)
+                .withFirstBytesTimeout(Duration.ofSeconds(60));
         return sides.serve(limits, settings, builder -> builder.export(ServiceExport.of(Shop.class, new ShopServer())));
     }
 

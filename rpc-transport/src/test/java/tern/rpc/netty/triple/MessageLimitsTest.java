@@ -19,19 +19,15 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
-import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.AllProtocols;
 import tern.rpc.netty.peer.CapturedLog;
-import tern.rpc.serialization.hessian.HessianSerializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Tests that requests and answers have separate size limits on both client and server and with every protocol. */
 class MessageLimitsTest {
@@ -60,9 +56,7 @@ class MessageLimitsTest {
     }
 
     private final EventLoops loops = EventLoops.start(2);
-    private final HessianSerializer hessian = HessianSerializer.builder().build();
-    private final TripleCodecs codecs =
-            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AllProtocols protocols = new AllProtocols();
     private RpcServer server;
     private RpcClient client;
 
@@ -73,29 +67,14 @@ class MessageLimitsTest {
         loops.close();
     }
 
-    private ClientProtocol protocol(String name) {
-        return switch (name) {
-            case "dubbo" -> new DubboProtocol(hessian, 0);
-            case "tri" -> new TripleClientProtocol(codecs);
-            default -> new Http1ClientProtocol(codecs);
-        };
-    }
-
     private Letters connect(String wire, ServerTransportSettings serving, ClientTransportSettings calling) {
-        HttpSettings http = HttpSettings.defaults();
-        server = RpcServer.builder(new NettyServerTransport(
-                        serving,
-                        loops,
-                        List.of(
-                                new DubboProtocol(hessian, 0),
-                                new TripleProtocol(codecs, http),
-                                new Http1Protocol(codecs, http))))
+        server = RpcServer.builder(new NettyServerTransport(serving, loops, protocols.ofServer()))
                 .export(ServiceExport.of(Letters.class, new LettersServer()))
                 .maxQueueWait(Duration.ofSeconds(10))
                 .build();
         server.start();
         client = RpcClient.builder()
-                .transport(new NettyClientTransport(calling, loops, protocol(wire)))
+                .transport(new NettyClientTransport(calling, loops, protocols.ofClient(wire)))
                 .timeout(Duration.ofSeconds(20))
                 .build();
         return client.refer(ServiceReference.to(
@@ -169,12 +148,9 @@ class MessageLimitsTest {
     }
 
     private void serveAbstract() {
-        HttpSettings http = HttpSettings.defaults();
         Shapes shapes = shape -> {};
-        server = RpcServer.builder(new NettyServerTransport(
-                        ServerTransportSettings.onPort(0),
-                        loops,
-                        List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+        server = RpcServer.builder(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, protocols.ofServer()))
                 .export(ServiceExport.of(Shapes.class, shapes))
                 .build();
         server.start();

@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.Http2Wire.Answer;
@@ -84,8 +83,8 @@ class OpenRequestsTest {
     private final TripleSides sides = new TripleSides();
     private final List<AutoCloseable> open = new ArrayList<>();
     private final RpcServer server = sides.serve(
-            limits -> new ServerTransportSettings(
-                            null, 0, 1_000, 1_000, 1_000, MESSAGE_LIMIT, Duration.ofSeconds(60), Duration.ofSeconds(2))
+            limits -> limits.withMaxMessageBytes(MESSAGE_LIMIT)
+                    .withFirstBytesTimeout(Duration.ofSeconds(2))
                     .withMaxInboundBytes(INBOUND),
             settings -> settings.meters(new RpcMeters(registry, Slo.DEFAULT))
                     .export(ServiceExport.of(Words.class, new WordsServer())));

@@ -23,7 +23,6 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -50,6 +49,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.peer.CapturedValues;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.netty.triple.Http2Script.Request;
@@ -83,7 +83,7 @@ class TripleClientFixturesTest {
 
     static {
         greet("echo", value("hello"), "echo", "hello");
-        greet("pojo", value(ann()), "pojo", ann());
+        greet("pojo", value(CapturedValues.ann()), "pojo", CapturedValues.ann());
         greet("exception-checked", thrown(new BizException("biz:x", 42)), "checked", "x");
         greet("exception-unchecked", thrown(new IllegalArgumentException("bad:x")), "unchecked", "x");
         greet("null", value(null), "nul");
@@ -97,7 +97,12 @@ class TripleClientFixturesTest {
         greet("unicode", value("hé中😀"), "echo", "hé中😀");
         greet("bytes", value(new byte[] {0, 1, 2, 3}), "bytes", new byte[] {0, 1, 2, 3});
         greet("async", value("async:q"), "async", "q");
-        greet("map-list", value(map()), "map", map(), new ArrayList<>(List.of(new Person())));
+        greet(
+                "map-list",
+                value(CapturedValues.map()),
+                "map",
+                CapturedValues.map(),
+                new ArrayList<>(List.of(new Person())));
         type("types-instant", Instant.ofEpochSecond(1_700_000_000L, 5));
         type("types-localdatetime", LocalDateTime.of(2024, 1, 2, 3, 4, 5));
         type("types-zdt", LocalDateTime.of(2024, 1, 2, 3, 4, 5).atZone(ZoneId.of("UTC")));
@@ -208,28 +213,6 @@ class TripleClientFixturesTest {
 
     private static MethodDescriptor overload(String descriptor) {
         return Objects.requireNonNull(GREET.method("add", descriptor));
-    }
-
-    private static Person ann() {
-        Person bob = Person.named("Bob", 0);
-        Person ann = Person.named("Ann", 30);
-        ann.setId(5_000_000_000L);
-        ann.setActive(true);
-        ann.setColor(Color.GREEN);
-        ann.setTags(new ArrayList<>(List.of("a", "b")));
-        ann.setBalance(new BigDecimal("12.50"));
-        ann.setBorn(new Date(894_621_091_000L));
-        ann.setFriend(bob);
-        return ann;
-    }
-
-    private static Map<String, Object> map() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("a", 1);
-        map.put("b", 2L);
-        map.put("c", 1.5);
-        map.put("d", true);
-        return map;
     }
 
     private static Map<String, Object> person() {

@@ -565,7 +565,7 @@ class TripleClientStreamTest {
         waiting.stream.send(bytes("a"));
         ping(script);
 
-        script.goAway(3, 0, "");
+        script.goAway(3, "");
 
         RpcException failure = waiting.next(RpcException.class);
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);

@@ -242,7 +242,7 @@ class TripleClientTest extends RawServerCalls {
         int stream = script.request().stream;
         assertThat(catchThrowable(pending::await)).isNull();
 
-        script.goAway(stream, 0, "bye");
+        script.goAway(stream, "bye");
         script.send(Http2Script.PING, 0, 0, new byte[8]);
         assertThat(script.next(Http2Script.PING).flags())
                 .as("the connection is still open")
@@ -275,7 +275,8 @@ class TripleClientTest extends RawServerCalls {
 
     @Test
     void requestAboveTheLimitIsNotSent() {
-        ClientConnection connection = requests.connect(server.endpoint(), settings -> limited(settings, 1_000));
+        ClientConnection connection =
+                requests.connect(server.endpoint(), settings -> settings.withMaxMessageBytes(1_000));
 
         assertFailed(
                 Requests.send(connection, requests.call(CALL, (Object) new byte[1_001])),
@@ -283,20 +284,6 @@ class TripleClientTest extends RawServerCalls {
                 Executed.NO,
                 "rpc.limits.max-request");
         assertThat(connection.inFlight()).isZero();
-    }
-
-    private static ClientTransportSettings limited(ClientTransportSettings settings, int maxMessageBytes) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                settings.reconnectMin(),
-                settings.reconnectMax(),
-                settings.heartbeat(),
-                settings.probeAfter(),
-                settings.probeTimeout(),
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                maxMessageBytes);
     }
 
     @Test
@@ -374,7 +361,7 @@ class TripleClientTest extends RawServerCalls {
         script.request();
         script.request();
 
-        script.goAway(3, 0, "bye");
+        script.goAway(3, "bye");
 
         assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
         script.answer(3, bytes("seen"));
@@ -391,7 +378,7 @@ class TripleClientTest extends RawServerCalls {
         PendingCall second = send(connection, "2");
         script.send(Http2Script.PING, 0, 0, new byte[8]).next(Http2Script.PING);
 
-        script.goAway(Integer.MAX_VALUE, 0, "app_requested");
+        script.goAway(Integer.MAX_VALUE, "app_requested");
 
         Http2Script other = Http2Script.accept(server);
         Request moved = other.request();
@@ -435,14 +422,14 @@ class TripleClientTest extends RawServerCalls {
         Http2Script script = Http2Script.accept(server);
         for (int i = 0; i < REPLACED_AT_ONCE; i++) {
             send(connection, "lost");
-            script.goAway(script.request().stream, 0, "");
+            script.goAway(script.request().stream, "");
             script = Http2Script.accept(server);
         }
         PendingCall pending = send(connection, "last");
         Request request = script.request();
         Await.until("the connection is available", connection::isAvailable);
 
-        script.goAway(request.stream, 0, "");
+        script.goAway(request.stream, "");
 
         Await.until("the connection is not available", () -> !connection.isAvailable());
         assertThat(pending.isDone()).isFalse();
@@ -451,17 +438,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     private static ClientTransportSettings withLongPauses(ClientTransportSettings settings) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                Duration.ofDays(1),
-                Duration.ofDays(1),
-                settings.heartbeat(),
-                settings.probeAfter(),
-                settings.probeTimeout(),
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                settings.maxRequestBytes());
+        return settings.withReconnect(Duration.ofDays(1), Duration.ofDays(1));
     }
 
     @Test
@@ -478,17 +455,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     private static ClientTransportSettings impatient(ClientTransportSettings settings, Duration timeout) {
-        return new ClientTransportSettings(
-                settings.application(),
-                settings.connectTimeout(),
-                settings.reconnectMin(),
-                settings.reconnectMax(),
-                Duration.ofMillis(50),
-                Duration.ofMillis(50),
-                timeout,
-                settings.maxInFlight(),
-                settings.maxQueuedBytes(),
-                settings.maxRequestBytes());
+        return settings.withHeartbeat(Duration.ofMillis(50)).withProbe(Duration.ofMillis(50), timeout);
     }
 
     @Test

@@ -1,10 +1,14 @@
 package tern.rpc.netty.triple;
 
-import tern.rpc.netty.ServerTransportSettings;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import tern.rpc.server.ServiceExport;
 
-/** A server that exports {@link Words}, with one client for each version of HTTP, for tests. */
-final class WebSides implements AutoCloseable {
+/**
+ * A server that exports {@link Words}, with one client for each version of HTTP, for tests. A test class that uses one
+ * server for all tests registers it as an extension in a static field.
+ */
+final class WebSides implements AutoCloseable, AfterAllCallback {
 
     /** The maximum size of a message. It is small, so that tests can easily exceed it. */
     static final int LIMIT = 64 << 10;
@@ -16,20 +20,10 @@ final class WebSides implements AutoCloseable {
     final int port;
 
     WebSides() {
-        port = sides.serve(WebSides::limited, server -> server.export(ServiceExport.of(Words.class, words)))
+        port = sides.serve(
+                        limits -> limits.withMaxMessageBytes(LIMIT),
+                        server -> server.export(ServiceExport.of(Words.class, words)))
                 .port();
-    }
-
-    private static ServerTransportSettings limited(ServerTransportSettings settings) {
-        return new ServerTransportSettings(
-                settings.address(),
-                settings.port(),
-                settings.maxConnections(),
-                settings.maxConnectionsPerHost(),
-                settings.maxInFlight(),
-                LIMIT,
-                settings.idleTimeout(),
-                settings.firstBytesTimeout());
     }
 
     WebAnswer send(WebClient.Version version, WebRequest request) {
@@ -41,5 +35,10 @@ final class WebSides implements AutoCloseable {
     @Override
     public void close() throws Exception {
         sides.close();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws Exception {
+        close();
     }
 }

@@ -83,8 +83,8 @@ class WrapperCodecTest {
         return service.overloads(name).get(0);
     }
 
-    private WrapperCodec codec(ServiceDescriptor service, String name) {
-        return (WrapperCodec) codecs.of(method(service, name));
+    private WrapperCodec codec(String name) {
+        return (WrapperCodec) codecs.of(method(GREET, name));
     }
 
     private static byte[] request(PayloadCodec codec, Object... arguments) {
@@ -120,9 +120,9 @@ class WrapperCodecTest {
 
     @Test
     void requestEqualsTheRequestOfDubbo() {
-        assertThat(request(codec(GREET, "echo"), "hello"))
+        assertThat(request(codec("echo"), "hello"))
                 .isEqualTo(bytes("0A086865737369616E34" + "12060568656C6C6F" + "1A106A6176612E6C616E672E537472696E67"));
-        assertThat(request(codec(GREET, "nul"))).isEqualTo(bytes("0A086865737369616E34"));
+        assertThat(request(codec("nul"))).isEqualTo(bytes("0A086865737369616E34"));
     }
 
     @Test
@@ -137,18 +137,18 @@ class WrapperCodecTest {
 
     @Test
     void whatIsWrittenIsRead() {
-        DecodedRequest read = read("echo", request(codec(GREET, "echo"), "x".repeat(100_000)));
+        DecodedRequest read = read("echo", request(codec("echo"), "x".repeat(100_000)));
 
         assertThat(read.method()).isSameAs(method(GREET, "echo"));
         assertThat(read.arguments()).containsExactly("x".repeat(100_000));
-        assertThat(read.codec()).isSameAs(codec(GREET, "echo"));
+        assertThat(read.codec()).isSameAs(codec("echo"));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 125, 126, 127, 128, 16_382, 16_383, 16_384, 16_385, 2_100_000})
     void lengthsOfEverySizeAreWritten(int length) {
         OutputBuffer out = new OutputBuffer();
-        WrapperCodec codec = codec(GREET, "bytes");
+        WrapperCodec codec = codec("bytes");
 
         codec.writeResponse(new byte[length], out);
 
@@ -283,7 +283,7 @@ class WrapperCodecTest {
 
     @Test
     void exceptionsTravelTyped() {
-        WrapperCodec codec = codec(GREET, "checked");
+        WrapperCodec codec = codec("checked");
         OutputBuffer out = new OutputBuffer();
 
         codec.writeException(new BizException("biz:x", 42), 0, out);
@@ -295,7 +295,7 @@ class WrapperCodecTest {
 
     @Test
     void errorIsSentAsTextBecauseDubboRefusesErrors() {
-        WrapperCodec codec = codec(GREET, "checked");
+        WrapperCodec codec = codec("checked");
         OutputBuffer out = new OutputBuffer();
 
         codec.writeException(new StackOverflowError("deep"), 0, out);
@@ -307,7 +307,7 @@ class WrapperCodecTest {
 
     @Test
     void answerOfVoidIsNothing() {
-        WrapperCodec codec = codec(GREET, "nothing");
+        WrapperCodec codec = codec("nothing");
         OutputBuffer out = new OutputBuffer();
         codec.writeResponse(null, out);
 
@@ -321,15 +321,15 @@ class WrapperCodecTest {
     void brokenAnswerIsRefused(String hex) {
         byte[] bytes = bytes(hex);
 
-        assertThatThrownBy(() -> codec(GREET, "echo").readResponse(bytes, 0, bytes.length))
+        assertThatThrownBy(() -> codec("echo").readResponse(bytes, 0, bytes.length))
                 .isInstanceOf(SerializationException.class);
-        assertThatThrownBy(() -> codec(GREET, "echo").readException(bytes, 0, bytes.length))
+        assertThatThrownBy(() -> codec("echo").readException(bytes, 0, bytes.length))
                 .isInstanceOf(SerializationException.class);
     }
 
     @Test
     void requestCutAnywhereIsRefused() {
-        byte[] whole = request(codec(GREET, "echo"), "hello");
+        byte[] whole = request(codec("echo"), "hello");
         for (int length = 0; length < whole.length - 18; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
 

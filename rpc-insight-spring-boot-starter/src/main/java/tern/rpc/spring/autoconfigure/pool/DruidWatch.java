@@ -29,19 +29,19 @@ final class DruidWatch implements BeanPostProcessor {
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof DruidDataSource pool && !pool.isInited()) {
-            boolean ours = "druid".equals(pool.getName());
-            String name = sources.getObject().nameFor(ours ? "druid" : beanName);
+            boolean ofStarter = "druid".equals(pool.getName());
+            String name = sources.getObject().nameFor(ofStarter ? "druid" : beanName);
             DruidLedgerFilter filter =
                     new DruidLedgerFilter(sources.getObject().databases().add(name));
             pool.getProxyFilters().add(filter);
             Borrowings borrowings = filter.borrowings();
             sources.getObject()
-                    .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, ours), borrowings.holders()));
+                    .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, ofStarter), borrowings.holders()));
         }
         return bean;
     }
 
-    private PoolSnapshot snapshot(String name, DruidDataSource pool, Borrowings borrowings, boolean ours) {
+    private PoolSnapshot snapshot(String name, DruidDataSource pool, Borrowings borrowings, boolean ofStarter) {
         long wait = pool.getMaxWait();
         borrowings.holders().size(pool.getMaxActive());
         return borrowings
@@ -50,7 +50,7 @@ final class DruidWatch implements BeanPostProcessor {
                 .now(pool.getActiveCount(), pool.getPoolingCount(), borrowings.waiting())
                 .queueCapacity(pool.getMaxWaitThreadCount() > 0 ? pool.getMaxWaitThreadCount() : Integer.MAX_VALUE)
                 .waitLimit(wait <= 0 ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
-                .settings(settings(pool, ours))
+                .settings(settings(pool, ofStarter))
                 .build();
     }
 
@@ -58,8 +58,8 @@ final class DruidWatch implements BeanPostProcessor {
      * Returns a pool's settings with their sources. In a pool that the application built itself, every value counts as
      * set by the application.
      */
-    private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
-        Source otherwise = !ours ? Source.USER : origins.getObject().isTuned() ? Source.TUNED : Source.LIBRARY;
+    private List<PoolSetting> settings(DruidDataSource pool, boolean ofStarter) {
+        Source otherwise = !ofStarter ? Source.USER : origins.getObject().isTuned() ? Source.TUNED : Source.LIBRARY;
         return List.of(
                 setting("max-active", pool.getMaxActive(), otherwise, Use.MAX).accepting(PoolSources.SIZES),
                 setting("min-idle", pool.getMinIdle(), otherwise, Use.OTHER),

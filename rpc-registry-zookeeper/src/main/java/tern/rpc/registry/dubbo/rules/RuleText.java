@@ -75,10 +75,10 @@ final class RuleText {
         return values.keySet();
     }
 
-    /** Returns a scalar as a string. Returns {@code otherwise} if the key is missing. */
-    String text(String key, String otherwise) {
+    /** Returns a scalar as a string. Returns {@code defaultValue} if the key is missing. */
+    String text(String key, String defaultValue) {
         Object value = values.get(key);
-        return value == null ? otherwise : scalar(key, value);
+        return value == null ? defaultValue : scalar(key, value);
     }
 
     private static String scalar(String key, @Nullable Object value) {
@@ -88,8 +88,8 @@ final class RuleText {
         throw new IllegalArgumentException("'" + Limits.shown(key) + "' is not a text");
     }
 
-    boolean flag(String key, boolean otherwise) {
-        String text = text(key, String.valueOf(otherwise));
+    boolean flag(String key, boolean defaultValue) {
+        String text = text(key, String.valueOf(defaultValue));
         if (text.equals("true") || text.equals("false")) {
             return Boolean.parseBoolean(text);
         }

@@ -1,0 +1,89 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * Records when a provider is connected and when its connection is lost, and logs the ends of outages. The lock of the
+ * {@link Node} guards this object, except for {@link #endedNanos}.
+ */
+final class Outages {
+
+    /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
+    private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /**
+     * If a connection is lost within this time and a call on it failed, the loss counts as a failure of the provider.
+     * Without this rule, a provider that resets every connection would get calls after each reconnect.
+     */
+    private static final long SOON_LOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Supplier<String> name;
+    private final ChangeLog log;
+    private boolean isConnected;
+    private long timesAvailable; // the connection's timesAvailable() when connected() was last called
+    private boolean hasFailed; // True if connecting has failed since the connection was lost or created.
+    private long beganNanos;
+    private volatile long endedNanos;
+
+    /** @param name the name of the provider in logs */
+    Outages(Supplier<String> name, ChangeLog log, long now) {
+        this.name = name;
+        this.log = log;
+        this.beganNanos = now;
+        this.endedNanos = now;
+    }
+
+    /**
+     * Returns whether a provider that is connected has been connected since the last call of {@link #connected}, or has
+     * lost its connection since then.
+     *
+     * @param times the connection's {@link ClientConnection#timesAvailable}
+     */
+    boolean isReconnected(long times) {
+        return !isConnected || times != timesAvailable;
+    }
+
+    /**
+     * Records that the provider has been connected.
+     *
+     * @return whether an earlier connection was lost soon after it was opened
+     */
+    boolean connected(long times, long now) {
+        long lastedNanos = (isConnected ? now : beganNanos) - endedNanos;
+        boolean wasSoonLost = timesAvailable > 0 && lastedNanos < SOON_LOST_NANOS;
+        timesAvailable = times;
+        long outageNanos = now - beganNanos;
+        if (hasFailed && outageNanos >= MIN_OUTAGE_NANOS) {
+            log.changed(
+                    Level.INFO,
+                    () -> name.get() + " is connected; it was unreachable for " + ChangeTexts.time(outageNanos));
+        }
+        hasFailed = false;
+        isConnected = true;
+        endedNanos = now;
+        return wasSoonLost;
+    }
+
+    /** @param connection null if it has not been opened */
+    void notConnected(@Nullable ClientConnection connection, long now) {
+        beganNanos = isConnected ? now : beganNanos;
+        isConnected = false;
+        hasFailed |= connection != null
+                && !connection.isConnecting()
+                && !connection.lastFailure().isEmpty();
+    }
+
+    /** Returns how long the current outage has lasted, in nanoseconds, or 0 if the provider is connected. */
+    long nanos(long now) {
+        return isConnected ? 0 : Math.max(0, now - beganNanos);
+    }
+
+    /** Returns the time when the provider was last connected. Any thread may call this. */
+    long endedNanos() {
+        return endedNanos;
+    }
+}

@@ -1,0 +1,65 @@
+package tern.rpc.evidence;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * Reads the processor time of the garbage collector's threads. Before Java 26, no MXBean reports this time. The class
+ * finds the threads by the names that the JVM gives them. Not thread-safe: only one thread uses it.
+ */
+public final class CollectorThreads {
+
+    private static final Pattern NAMES =
+            Pattern.compile("GC Thread|G1 |Z(Worker|Driver|Director|Stat|Uncommitter|Unmapper)|Shenandoah");
+
+    private final Path tasks;
+    private final RunQueue runQueue;
+    private List<Integer> threads = List.of(); // the native ids
+
+    public CollectorThreads(Path root) {
+        this.tasks = root.resolve("proc/self/task");
+        this.runQueue = new RunQueue(root, new ThreadIds(root));
+    }
+
+    /**
+     * Looks up the threads again. This method reads a file for each thread of the process, so it should be called at
+     * most once a minute.
+     */
+    public void find() {
+        List<Integer> found = new ArrayList<>();
+        try (DirectoryStream<Path> folders = Files.newDirectoryStream(tasks)) {
+            for (Path folder : folders) {
+                if (isOfCollector(folder)) {
+                    found.add(Integer.parseInt(folder.getFileName().toString()));
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            found.clear(); // The process does not run on Linux, or is not allowed to read its own task files.
+        }
+        threads = found;
+    }
+
+    /** Returns the sum of the counters of the threads found, or {@link RunTime#UNKNOWN} if none has been found. */
+    public RunTime read() {
+        RunTime sum = RunTime.UNKNOWN;
+        for (int thread : threads) {
+            sum = sum.plus(runQueue.read(thread));
+        }
+        return sum;
+    }
+
+    private static boolean isOfCollector(Path folder) {
+        try {
+            return NAMES.matcher(Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1))
+                    .lookingAt();
+        } catch (IOException e) {
+            return false; // The thread has ended.
+        }
+    }
+}
