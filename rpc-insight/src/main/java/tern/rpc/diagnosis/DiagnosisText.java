@@ -42,7 +42,7 @@ final class DiagnosisText {
             if (i == 0) {
                 causes.get(0).changed().forEach(fact -> line(text, "  %s", fact));
                 if (isNotAlone(causes)) {
-                    line(text, "  alone    neither 1 nor 2 alone brings half of the bad calls into the target");
+                    line(text, "  alone    removing only 1 or only 2 lets fewer than half of the bad calls meet the target");
                 }
             }
         }
