@@ -89,7 +89,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
-        frames.dropFramesOf(new ResetFrames(connection(), false, () -> limits.frameInVain(System.nanoTime())));
+        frames.dropFramesOf(new ResetFrames(connection(), false, bytes -> limits.inVain(System.nanoTime(), bytes, 0)));
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
