@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.IncompleteInput;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -58,6 +59,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private long headerListBytes = Long.MAX_VALUE; // the maximum size of headers that the client accepts
     // the exchanges with messages that the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
+    private @Nullable IncompleteInput incomplete; // null until a read has ended within a frame or a header block
+    private int completed; // the number of complete frames when a frame was last found to be incomplete
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
     private @Nullable ChannelHandlerContext context;
     // ends the connection; null until the server asks the client to open no further streams
@@ -151,6 +154,28 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
         connection.heardWithoutPause();
         super.channelRead(read, message);
+        countIncomplete(read);
+    }
+
+    /** Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time for the rest. */
+    private void countIncomplete(ChannelHandlerContext read) {
+        int buffered = actualReadableBytes();
+        int bytes = buffered + frames.blockBytes();
+        IncompleteInput input = incomplete;
+        if (input == null && bytes > 0) {
+            input = new IncompleteInput(connection, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
+            incomplete = input;
+        }
+        if (input == null) {
+            return;
+        }
+        if (bytes > 0 && completed != frames.completed()) {
+            completed = frames.completed();
+            input.complete();
+        }
+        // a few bytes do not count even if their buffer is large, because frames often end between two reads
+        int held = bytes < BodyReader.SMALL_BYTES ? 0 : frames.blockBytes() + internalBuffer().capacity();
+        input.arrived(read, bytes, held);
     }
 
     /** Does the same as the overridden method, but requests no more bytes while reading is paused. */
