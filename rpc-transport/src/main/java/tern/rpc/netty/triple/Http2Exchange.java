@@ -12,6 +12,8 @@ import io.netty.util.AsciiString;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
@@ -164,7 +166,16 @@ final class Http2Exchange extends HttpExchange {
             return;
         }
         entersCodec();
-        writeByCodec(OversizedHeaders.fitted(part, this, handler.headerListBytes()), bytes);
+        HttpWrite fitted = OversizedHeaders.fitted(part, this, handler.headerListBytes());
+        writeByCodec(fitted, bytes);
+        Call open = call();
+        if (open != null && fitted.isEnd() && !part.isEnd()) {
+            // the answer has ended with a failure, so the method need not continue its stream
+            open.abort(RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the headers of the answer are larger than the client accepts",
+                    Executed.YES));
+        }
     }
 
     /** @param bytes the number of bytes that are counted for the part until the socket has accepted it */
