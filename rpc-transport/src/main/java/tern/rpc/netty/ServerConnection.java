@@ -26,8 +26,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
     /**
-     * Before the server closes a silent connection, it asks the client to send no further calls and waits for this
-     * time.
+     * Before the server closes a silent or idle connection, it asks the client to send no further calls and waits for
+     * this time.
      */
     private static final long LEAVE_MILLIS = 1_000;
 
@@ -71,7 +71,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private OutputProgress lastOutput = OutputProgress.NOTHING;
     private boolean ending; // true if the connection will be closed when its queued answers have been written
 
-    // true while the connection is being closed to make room for another connection; any thread writes this field
+    // true while the connection is being closed because it is idle or to make room for another connection; any thread
+    // writes this field
     private volatile boolean leaving;
 
     /** @param host the address of the peer */
@@ -330,7 +331,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
-     * no bytes of its answers. Must run on the event loop.
+     * no bytes of its answers. The server first asks the client to stop sending calls, so that it loses no call that the
+     * client sends at this moment. Must run on the event loop.
      *
      * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */
@@ -341,12 +343,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         lastOutput = output;
         if (calls.areAny() || takes) {
             heardNanos = now;
-        } else if (now - heardNanos >= patience) {
+        } else if (!leaving && now - heardNanos >= patience) {
             LOG.debug(
                     "Closing {}: nothing was read for {}",
                     channel,
                     port.settings().idleTimeout());
-            channel.close();
+            leaving = true;
+            goAway();
+            closeWhenUnused();
             return patience;
         }
         return patience - (now - heardNanos);
