@@ -46,6 +46,10 @@ final class Http2Exchange extends HttpExchange {
         this.stream = stream;
     }
 
+    private AnswerOutput output() {
+        return handler.output();
+    }
+
     @Override
     boolean isHttp2() {
         return true;
@@ -54,7 +58,7 @@ final class Http2Exchange extends HttpExchange {
     @Override
     @Nullable
     RpcException overload() {
-        return handler.answers().overload();
+        return output().account().overload();
     }
 
     @Override
@@ -153,7 +157,7 @@ final class Http2Exchange extends HttpExchange {
             left(bytes);
             return;
         }
-        handler.answers().writing(bytes);
+        output().account().writing(bytes);
         byte[] message = part.body();
         if (message != null && part.isMessageAlone() && message.length <= GatheredMessages.MAX_BYTES) {
             gather(message, bytes);
@@ -161,12 +165,12 @@ final class Http2Exchange extends HttpExchange {
         }
         writeGathered();
         AsciiString plainType = part.plainType();
-        if (plainType != null && message != null && handler.writePlain(stream, plainType, message, bytes)) {
+        if (plainType != null && message != null && output().writePlain(stream, plainType, message, bytes)) {
             left(bytes);
             return;
         }
         entersCodec();
-        HttpWrite fitted = OversizedHeaders.fitted(part, this, handler.headerListBytes());
+        HttpWrite fitted = OversizedHeaders.fitted(part, this, output().headerListBytes());
         writeByCodec(fitted, bytes);
         Call open = call();
         if (open != null && fitted.isEnd() && !part.isEnd()) {
@@ -189,7 +193,7 @@ final class Http2Exchange extends HttpExchange {
         if (head != null) {
             boolean alone = message == null && trailers == null;
             last = encoder.writeHeaders(context, stream.id(), head, 0, part.isEnd() && alone, context.newPromise());
-            handler.headersWritten(last);
+            output().headersWritten(last);
         }
         if (message != null) {
             ChannelPromise promise = context.newPromise();
@@ -205,7 +209,7 @@ final class Http2Exchange extends HttpExchange {
             boolean alone = last == null;
             last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
             if (alone) {
-                handler.headersWritten(last);
+                output().headersWritten(last);
             }
         }
         if (last == null) {
@@ -230,7 +234,7 @@ final class Http2Exchange extends HttpExchange {
             writeGathered();
         }
         if (messages.isEmpty()) {
-            handler.gathering(this);
+            output().gathering(this);
         }
         messages.add(message, counted);
     }
@@ -244,10 +248,10 @@ final class Http2Exchange extends HttpExchange {
         int counted = messages.countedBytes();
         if (stream.state().localSideOpen()) {
             entersCodec();
-            handler.write(stream, messages).addListener(done -> gone(counted));
+            output().write(stream, messages).addListener(done -> gone(counted));
         } else {
             messages.clear();
-            handler.answers().written(counted);
+            output().account().written(counted);
             left(counted);
         }
     }
@@ -259,11 +263,11 @@ final class Http2Exchange extends HttpExchange {
 
     @Override
     boolean isWritable() {
-        return stream.state().localSideOpen() && handler.isWritable(stream);
+        return stream.state().localSideOpen() && output().isWritable(stream);
     }
 
     private void gone(int counted) {
-        handler.answers().written(counted);
+        output().account().written(counted);
         leftCodec(counted);
         releaseHead();
     }
