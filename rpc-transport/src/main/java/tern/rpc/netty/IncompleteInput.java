@@ -13,7 +13,20 @@ public final class IncompleteInput {
 
     private static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    private final ServerConnection connection;
+    /** The connection that receives the bytes. */
+    interface Reading {
+        ServerTransportSettings settings();
+
+        OpenRequestMemory memory();
+
+        /** Returns whether the bytes arrive more slowly than permitted. */
+        boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
+
+        /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
+        String slowBody(BodyPace pace, long arrivedBytes, long now);
+    }
+
+    private final Reading connection;
     private final Consumer<String> tooSlow;
     // the speed of the incomplete frame, measured from its beginning or from the end of the previous frame
     private final BodyPace pace = new BodyPace(System.nanoTime());
@@ -22,7 +35,7 @@ public final class IncompleteInput {
     private boolean watching;
 
     /** @param tooSlow closes the connection; its argument is the reason, as text for error messages */
-    public IncompleteInput(ServerConnection connection, Consumer<String> tooSlow) {
+    IncompleteInput(Reading connection, Consumer<String> tooSlow) {
         this.connection = connection;
         this.tooSlow = tooSlow;
     }

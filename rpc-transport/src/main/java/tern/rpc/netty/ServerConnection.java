@@ -8,6 +8,7 @@ import java.security.Principal;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +22,7 @@ import tern.rpc.transport.ServiceLookup;
  * One socket of a server, with its calls, its write queue and its time limits. Fields without a comment are confined to
  * the event loop.
  */
-public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open {
+public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open, IncompleteInput.Reading {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
@@ -96,6 +97,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.idle().opened(channel.eventLoop());
     }
 
+    @Override
     public ServerTransportSettings settings() {
         return port.settings();
     }
@@ -207,8 +209,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /** Returns the memory that open requests occupy. */
+    @Override
     public OpenRequestMemory memory() {
         return memory;
+    }
+
+    /**
+     * Creates the account of the bytes that a decoder of this connection keeps.
+     *
+     * @param tooSlow closes the connection; its argument is the reason, as text for error messages
+     */
+    public IncompleteInput newIncompleteInput(Consumer<String> tooSlow) {
+        return new IncompleteInput(this, tooSlow);
     }
 
     private InboundAccount newAccount() {
@@ -274,11 +286,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      *
      * @param arrivedBytes the number of bytes of the body that have arrived so far
      */
+    @Override
     public boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
         return reading.isTooSlow(pace, arrivedBytes, now);
     }
 
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
+    @Override
     public String slowBody(BodyPace pace, long arrivedBytes, long now) {
         return reading.slowBody(pace, arrivedBytes, now);
     }

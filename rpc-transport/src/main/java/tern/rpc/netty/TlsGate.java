@@ -91,7 +91,7 @@ final class TlsGate implements AutoCloseable {
         SslHandler handler = context.newHandler(
                 channel, handshakes.of(connection.network()), how -> connection.logClosing(how, null));
         if (handler instanceof ServerTlsHandler counting) { // false if the application brings another TLS library
-            counting.countIn(new IncompleteInput(connection, connection::violated));
+            counting.countIn(connection.newIncompleteInput(connection::violated));
         }
         return handler;
     }

@@ -46,7 +46,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         super(connection.settings().maxRequestBytes());
         this.protocol = protocol;
         this.connection = connection;
-        this.incomplete = new IncompleteInput(connection, this::broken);
+        this.incomplete = connection.newIncompleteInput(this::broken);
     }
 
     @Override

@@ -146,7 +146,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         int bytes = buffered + frames.blockBytes();
         IncompleteInput input = incomplete;
         if (input == null && bytes > 0) {
-            input = new IncompleteInput(connection, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
+            input = connection.newIncompleteInput(how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
             incomplete = input;
         }
         if (input == null) {
