@@ -133,8 +133,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private void count() {
         H2cUpgrade upgrading = upgrade;
         int bytes = InboundAccount.counted(BodyReader.held(unread)) + (upgrading == null ? 0 : upgrading.heldBytes());
-        // During a call, the unread bytes wait for the server; otherwise they wait for further bytes from the client.
-        int waiting = exchange == null ? 0 : bytes;
+        // The unread bytes wait for the server during a call or while the client does not read its answers. Otherwise
+        // they wait for further bytes from the client.
+        int waiting = exchange == null && !connection.hasMuchUnsent() ? 0 : bytes;
         int incomplete = bytes - waiting;
         if (waiting != countedWaiting) {
             connection.memory().kept(waiting - countedWaiting);
