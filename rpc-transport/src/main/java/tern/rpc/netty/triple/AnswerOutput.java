@@ -119,8 +119,7 @@ final class AnswerOutput {
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
-        return !draining
-                && plain.write(stream, encoder.connection().connectionStream(), contentType, message, counted);
+        return !draining && plain.write(stream, encoder.connection().connectionStream(), contentType, message, counted);
     }
 
     private void plainTaken(int bytes) {

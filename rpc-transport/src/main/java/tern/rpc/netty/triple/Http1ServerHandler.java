@@ -120,7 +120,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         if (!unread.isReadable()) {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
-        } else if (BodyReader.held(unread) > unread.readableBytes() && unread.readableBytes() < BodyReader.SMALL_BYTES) {
+        } else if (BodyReader.held(unread) > unread.readableBytes()
+                && unread.readableBytes() < BodyReader.SMALL_BYTES) {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;

@@ -157,7 +157,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             input.complete();
         }
         // a few bytes do not count even if their buffer is large, because frames often end between two reads
-        int held = bytes < BodyReader.SMALL_BYTES ? 0 : frames.blockBytes() + internalBuffer().capacity();
+        int held = bytes < BodyReader.SMALL_BYTES
+                ? 0
+                : frames.blockBytes() + internalBuffer().capacity();
         input.arrived(read, bytes, held);
     }
 

@@ -74,7 +74,8 @@ class UnreadDubboAnswersTest {
                 // The server may refuse a call until it has closed the connections of the other clients, because their
                 // answers occupy memory until then.
                 for (int call = 0; call < CALLS; call++) {
-                    Await.until("a call is answered", () -> good.send(ECHO).read().status() == 20);
+                    Await.until(
+                            "a call is answered", () -> good.send(ECHO).read().status() == 20);
                 }
             }
             assertThat(mostUnsent.get()).isBetween(MAX_BYTES / 2, 4 * MAX_BYTES);

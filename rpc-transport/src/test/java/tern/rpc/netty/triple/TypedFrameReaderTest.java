@@ -78,8 +78,8 @@ class TypedFrameReaderTest {
     @Test
     void incompleteHeaderBlocksAreMeasured() {
         byte[] beginning = {0, 0, 3, 1, 0x1, 0, 0, 0, 7, (byte) 0x83, (byte) 0x86, (byte) 0x84};
-        byte[] middle = {0, 0, 2, 9, 0, 0, 0, 0, 7, (byte) 0x82, (byte) 0x82};
-        byte[] end = {0, 0, 1, 9, 0x4, 0, 0, 0, 7, (byte) 0x86};
+        byte[] middle = {0, 0, 2, 9, 0, 0, 0, 0, 7, (byte) 0x90, (byte) 0x90};
+        byte[] end = {0, 0, 1, 9, 0x4, 0, 0, 0, 7, (byte) 0x90};
         ByteBuf input = Unpooled.buffer();
 
         readAll(input.writeBytes(PING));
