@@ -54,9 +54,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
         connection.heard();
         super.channelRead(context, message);
         int buffered = actualReadableBytes();
-        // The capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated. Skipped
-        // bytes
-        // count only towards the time limit, because they are not kept.
+        // The capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated.
+        // Skipped bytes count only towards the time limit, because they are not kept.
         int held = buffered == 0 ? 0 : internalBuffer().capacity();
         incomplete.arrived(context, buffered + skippedBytes(), held);
     }
