@@ -396,7 +396,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             return reason;
         }
         Attempt running = attempt;
-        boolean isEndWaiting = running != null && running.pending.isDone() && serial.isRunningHere();
+        // The callback that would deliver the end may wait for the calling thread, or run on it. If nothing has been
+        // committed, another attempt may follow.
+        boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
         return isEndWaiting ? ended() : null;
     }
 

@@ -383,6 +383,33 @@ class StreamAttemptsTest {
     }
 
     @Test
+    void senderForWhichACallbackWaitsIsLetGoWhenTheCallEnds() throws Exception {
+        Streams proxy = proxyOfTwo();
+        CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
+        CompletableFuture<Boolean> mayReturn = new CompletableFuture<>();
+        Probe<String> answers = Probe.ofAll(value -> {
+            inCallback.complete(true);
+            mayReturn.join(); // the callback waits until the sender has sent its value
+        });
+        StreamObserver<String> requests = proxy.both(answers);
+        OpenedStream stream = next();
+        requests.onNext("a");
+        stream.ready = false;
+        stream.answer("b");
+        inCallback.get(20, TimeUnit.SECONDS);
+        CompletableFuture<RpcException> failure = new CompletableFuture<>();
+        new Thread(() -> failure.complete(catchThrowableOfType(RpcException.class, () -> requests.onNext("c"))))
+                .start();
+
+        stream.complete();
+
+        assertThat(failure.get(20, TimeUnit.SECONDS)).hasMessageContaining("the call is over");
+        mayReturn.complete(true);
+        assertThat(answers.rest()).containsExactly("b");
+        assertThat(stream.sent).containsExactly("a");
+    }
+
+    @Test
     void endsThatRaceEndTheStreamOnce() throws Exception {
         Streams proxy = proxyOfTwo();
         for (int round = 0; round < 300; round++) {

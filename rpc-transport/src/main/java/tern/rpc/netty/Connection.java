@@ -70,9 +70,10 @@ public final class Connection implements PendingCall.Carrier {
     private final WriteQueue queue = new WriteQueue() {
         @Override
         void lowered() {
-            closeIfDrained();
+            queueLowered();
         }
     };
+    private final QueueRoom room;
     private final Opening opening;
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
@@ -120,6 +121,7 @@ public final class Connection implements PendingCall.Carrier {
         this.owner = owner;
         this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
+        this.room = new QueueRoom(queue, settings.maxQueuedBytes());
         this.opening = new Opening(this, protocol, tls);
         this.deadlines = new DeadlineSweep(this, pending);
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
@@ -379,6 +381,16 @@ public final class Connection implements PendingCall.Carrier {
 
     public WriteQueue queue() {
         return queue;
+    }
+
+    private void queueLowered() {
+        room.lowered();
+        closeIfDrained();
+    }
+
+    /** Returns the room for messages of streams in the write queue. */
+    public QueueRoom room() {
+        return room;
     }
 
     public Endpoint endpoint() {

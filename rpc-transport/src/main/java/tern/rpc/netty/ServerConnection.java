@@ -8,6 +8,7 @@ import java.security.Principal;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,13 +22,13 @@ import tern.rpc.transport.ServiceLookup;
  * One socket of a server, with its calls, its write queue and its time limits. Fields without a comment are confined to
  * the event loop.
  */
-public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open {
+public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open, IncompleteInput.Reading {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
     /**
-     * Before the server closes a silent connection, it asks the client to send no further calls and waits for this
-     * time.
+     * Before the server closes a silent or idle connection, it asks the client to send no further calls and waits for
+     * this time.
      */
     private static final long LEAVE_MILLIS = 1_000;
 
@@ -71,7 +72,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private OutputProgress lastOutput = OutputProgress.NOTHING;
     private boolean ending; // true if the connection will be closed when its queued answers have been written
 
-    // true while the connection is being closed to make room for another connection; any thread writes this field
+    // true while the connection is being closed because it is idle or to make room for another connection; any thread
+    // writes this field
     private volatile boolean leaving;
 
     /** @param host the address of the peer */
@@ -95,6 +97,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.idle().opened(channel.eventLoop());
     }
 
+    @Override
     public ServerTransportSettings settings() {
         return port.settings();
     }
@@ -206,8 +209,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /** Returns the memory that open requests occupy. */
+    @Override
     public OpenRequestMemory memory() {
         return memory;
+    }
+
+    /**
+     * Creates the account of the bytes that a decoder of this connection keeps.
+     *
+     * @param tooSlow closes the connection; its argument is the reason, as text for error messages
+     */
+    public IncompleteInput newIncompleteInput(Consumer<String> tooSlow) {
+        return new IncompleteInput(this, tooSlow);
     }
 
     private InboundAccount newAccount() {
@@ -273,11 +286,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      *
      * @param arrivedBytes the number of bytes of the body that have arrived so far
      */
+    @Override
     public boolean isTooSlow(BodyPace pace, long arrivedBytes, long now) {
         return reading.isTooSlow(pace, arrivedBytes, now);
     }
 
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
+    @Override
     public String slowBody(BodyPace pace, long arrivedBytes, long now) {
         return reading.slowBody(pace, arrivedBytes, now);
     }
@@ -330,7 +345,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
-     * no bytes of its answers. Must run on the event loop.
+     * no bytes of its answers. The server first asks the client to stop sending calls, so that it loses no call that the
+     * client sends at this moment. Must run on the event loop.
      *
      * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */
@@ -341,12 +357,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         lastOutput = output;
         if (calls.areAny() || takes) {
             heardNanos = now;
-        } else if (now - heardNanos >= patience) {
+        } else if (!leaving && now - heardNanos >= patience) {
             LOG.debug(
                     "Closing {}: nothing was read for {}",
                     channel,
                     port.settings().idleTimeout());
-            channel.close();
+            leaving = true;
+            goAway();
+            closeWhenUnused();
             return patience;
         }
         return patience - (now - heardNanos);

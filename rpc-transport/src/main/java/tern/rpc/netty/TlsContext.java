@@ -153,7 +153,7 @@ final class TlsContext {
         }
         TlsRecordLimit limit = new TlsRecordLimit(channel, NanoClock.SYSTEM, closing);
         LimitedTlsEngine engine = new LimitedTlsEngine(now.context().newEngine(channel.alloc()), limit);
-        return patient(now, new SslHandler(engine, handshakes));
+        return patient(now, new ServerTlsHandler(engine, handshakes));
     }
 
     /**

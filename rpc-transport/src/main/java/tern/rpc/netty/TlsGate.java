@@ -85,10 +85,15 @@ final class TlsGate implements AutoCloseable {
     /** Creates the TLS handler of an accepted connection; returns null if the port does not accept TLS. */
     @Nullable
     SslHandler newHandler(Channel channel, ServerConnection connection) {
-        return context == null
-                ? null
-                : context.newHandler(
-                        channel, handshakes.of(connection.network()), how -> connection.logClosing(how, null));
+        if (context == null) {
+            return null;
+        }
+        SslHandler handler = context.newHandler(
+                channel, handshakes.of(connection.network()), how -> connection.logClosing(how, null));
+        if (handler instanceof ServerTlsHandler counting) { // false if the application brings another TLS library
+            counting.countIn(connection.newIncompleteInput(connection::violated));
+        }
+        return handler;
     }
 
     boolean takesClearText() {

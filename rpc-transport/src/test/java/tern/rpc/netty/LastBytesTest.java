@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.serialization.hessian.HessianSerializer;
 
 /** Tests that queued bytes are still delivered when the server closes the connection. */
 class LastBytesTest {
@@ -107,5 +110,24 @@ class LastBytesTest {
 
         connection.closeIfIdle(now + patience + Duration.ofSeconds(1).toNanos());
         assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void idleClientIsAskedToSendNoCallsBeforeItsConnectionIsClosed() {
+        connection.queue().start(channel);
+        connection.speaks(new DubboProtocol(HessianSerializer.builder().build(), 0));
+        channel.peerReads(1_000);
+        long patience = settings.idleTimeout().toNanos();
+        long idle = System.nanoTime() + patience;
+
+        connection.closeIfIdle(idle);
+        connection.closeIfIdle(idle + patience);
+        channel.runPendingTasks();
+
+        assertThat(channel.taken()).isEqualTo(RawFrame.readOnly(1).bytes().length);
+        assertThat(channel.isOutputShutdown()).isFalse();
+        pass(1_000);
+        channel.runPendingTasks();
+        assertThat(channel.isOutputShutdown()).isTrue();
     }
 }

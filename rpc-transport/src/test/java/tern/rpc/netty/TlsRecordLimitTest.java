@@ -9,6 +9,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -106,11 +107,16 @@ class TlsRecordLimitTest {
 
     /** Sends one record. */
     private void send(SSLEngine client, byte[] data) throws SSLException {
+        ByteBuffer record = record(client, data);
+        if (server.isOpen()) {
+            server.writeInbound(Unpooled.copiedBuffer(record));
+        }
+    }
+
+    private static ByteBuffer record(SSLEngine client, byte[] data) throws SSLException {
         ByteBuffer record = ByteBuffer.allocate(client.getSession().getPacketBufferSize());
         client.wrap(ByteBuffer.wrap(data), record);
-        if (server.isOpen()) {
-            server.writeInbound(Unpooled.copiedBuffer(record.flip()));
-        }
+        return record.flip();
     }
 
     private void changeKeys(SSLEngine client) throws SSLException {
@@ -130,6 +136,35 @@ class TlsRecordLimitTest {
         assertThat(received).isEqualTo(5L * TlsRecordLimit.MAX_RECORDS);
         assertThat(server.isOpen()).isTrue();
         assertThat(closing).isEmpty();
+    }
+
+    @Test
+    void incompleteRecordCountsInTheMemoryForRequests() throws Exception {
+        SSLEngine client = connect("TLSv1.3");
+        ServerTransportSettings settings = ServerTransportSettings.onPort(0);
+        InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
+        ServerPort port = new ServerPort(
+                settings,
+                new DrainingTest.NoCalls(),
+                new NettyServerTransport.Counters(),
+                budget,
+                InboundBudget.forStrangers(settings.maxInboundBytes()),
+                new FairBudget(settings.maxHeadBytes()),
+                new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes()),
+                new Tenancy.Of(),
+                new IdleSweep(settings.idleTimeout(), List.of()));
+        ServerConnection connection = new ServerConnection(port, server, InetAddress.getLoopbackAddress());
+        server.pipeline().get(ServerTlsHandler.class).countIn(new IncompleteInput(connection, closing::add));
+        ByteBuffer record = record(client, new byte[16_000]);
+
+        server.writeInbound(Unpooled.copiedBuffer(record.slice(0, 10_000)));
+        assertThat(budget.used()).isGreaterThanOrEqualTo(10_000);
+        server.writeInbound(Unpooled.copiedBuffer(record.slice(10_000, record.remaining() - 10_000)));
+
+        assertThat(budget.used()).isZero();
+        assertThat(received).isEqualTo(16_000);
+        assertThat(closing).isEmpty();
+        connection.closed();
     }
 
     @Test

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
@@ -12,7 +11,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
-import tern.rpc.netty.BodyPace;
+import tern.rpc.netty.IncompleteInput;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -39,73 +38,31 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
-    private boolean broken;
-    private int arrived; // number of received bytes of the incomplete message
-    private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
+    private final IncompleteInput incomplete;
     private final FramesWithoutCall withoutCall = new FramesWithoutCall(NanoClock.SYSTEM);
-    // the speed of the incomplete message, measured from its beginning or from the end of the previous message
-    private final BodyPace pace = new BodyPace(System.nanoTime());
-    private boolean watching;
+    private boolean broken;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
         super(connection.settings().maxRequestBytes());
         this.protocol = protocol;
         this.connection = connection;
+        this.incomplete = connection.newIncompleteInput(this::broken);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
         connection.heard();
         super.channelRead(context, message);
-        arriving(context, actualReadableBytes(), skippedBytes());
-    }
-
-    /**
-     * Called after each read. Starts or continues the accounting and the time limit of the incomplete message, if there
-     * is one. Skipped bytes count only towards the time limit, because they are not kept.
-     */
-    private void arriving(ChannelHandlerContext context, int buffered, int skipped) {
-        int bytes = buffered + skipped;
-        if (bytes > 0 && arrived == 0) {
-            pace.restart(System.nanoTime(), 0);
-        }
-        arrived = bytes;
-        // the capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated
+        int buffered = actualReadableBytes();
+        // The capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated.
+        // Skipped bytes count only towards the time limit, because they are not kept.
         int held = buffered == 0 ? 0 : internalBuffer().capacity();
-        connection.memory().incomplete(held - countedBytes);
-        countedBytes = held;
-        if (bytes > 0 && !watching) {
-            watching = true;
-            watch(context, connection.settings().firstBytesTimeout().toMillis());
-        }
-    }
-
-    private void watch(ChannelHandlerContext context, long millis) {
-        context.executor().schedule(() -> lookAtPace(context), millis, TimeUnit.MILLISECONDS);
-    }
-
-    private void lookAtPace(ChannelHandlerContext context) {
-        if (arrived == 0 || broken || !context.channel().isActive()) {
-            watching = false;
-            return;
-        }
-        long now = System.nanoTime();
-        if (connection.isTooSlow(pace, arrived, now)) {
-            broken(connection.slowBody(pace, arrived, now));
-        } else {
-            watch(context, 1_000);
-        }
-    }
-
-    @Override
-    public void channelInactive(ChannelHandlerContext context) throws Exception {
-        super.channelInactive(context);
-        arrived = 0;
+        incomplete.arrived(context, buffered + skippedBytes(), held);
     }
 
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
-        pace.restart(System.nanoTime(), 0);
+        incomplete.complete();
         connection.memory().messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
             body.release(); // an answer is dropped, because the server sends no requests that need one
@@ -190,7 +147,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     @Override
     void skipEnded() {
-        pace.restart(System.nanoTime(), 0);
+        incomplete.complete();
         connection.memory().messageComplete();
     }
 

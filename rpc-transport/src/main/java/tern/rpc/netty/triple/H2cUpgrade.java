@@ -6,6 +6,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
+import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.http1.Http1Head;
 
@@ -27,6 +28,11 @@ final class H2cUpgrade {
     /** @param piece a piece of the body; this method releases it or keeps it for the upgrade */
     void add(ByteBuf piece, ChannelHandlerContext context) {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
+    }
+
+    /** Returns the memory that the memory budget counts for the received part of the body. */
+    int heldBytes() {
+        return InboundAccount.counted(BodyReader.held(body));
     }
 
     void release() {

@@ -95,6 +95,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         if (!unread.isReadable() || request == null) {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
+        } else {
+            unread.discardSomeReadBytes(); // a large answer in many chunks would otherwise keep all of its bytes
         }
     }
 

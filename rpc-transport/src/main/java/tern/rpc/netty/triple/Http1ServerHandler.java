@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Status;
+import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.http1.Http1Body;
 import tern.rpc.netty.http1.Http1Head;
@@ -46,6 +47,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
     private int held; // number of body bytes that the call has not consumed
+    private int countedWaiting; // number of unread bytes that the memory budget counts as waiting for the server
+    private int countedIncomplete; // number of unread bytes that the memory budget counts as an incomplete request
     private boolean waitsForContinue; // true while the client waits for 100 (Continue) before it sends the body
     private boolean draining;
     // true if the following bytes are invalid, so the connection must be closed after the answer
@@ -107,12 +110,42 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         } finally {
             reading = false;
         }
+        keepUnread();
+        lookAtTime();
+        connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
+    }
+
+    /** Releases the memory of bytes that have been processed, and counts the memory of the unread bytes. */
+    private void keepUnread() {
         if (!unread.isReadable()) {
             unread.release();
             unread = Unpooled.EMPTY_BUFFER;
+        } else if (BodyReader.held(unread) > unread.readableBytes()
+                && unread.readableBytes() < BodyReader.SMALL_BYTES) {
+            ByteBuf few = BodyReader.copy(unread);
+            unread.release();
+            unread = few;
+        } else if (unread.refCnt() == 1) { // otherwise a part of the body is in the same memory
+            unread.discardSomeReadBytes(); // if a client always sends ahead, the unread bytes never become empty
         }
-        lookAtTime();
-        connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
+        count();
+    }
+
+    private void count() {
+        H2cUpgrade upgrading = upgrade;
+        int bytes = InboundAccount.counted(BodyReader.held(unread)) + (upgrading == null ? 0 : upgrading.heldBytes());
+        // The unread bytes wait for the server during a call or while the client does not read its answers. Otherwise
+        // they wait for further bytes from the client.
+        int waiting = exchange == null && !connection.hasMuchUnsent() ? 0 : bytes;
+        int incomplete = bytes - waiting;
+        if (waiting != countedWaiting) {
+            connection.memory().kept(waiting - countedWaiting);
+            countedWaiting = waiting;
+        }
+        if (incomplete != countedIncomplete) {
+            connection.memory().incomplete(incomplete - countedIncomplete);
+            countedIncomplete = incomplete;
+        }
     }
 
     /** Schedules the processing of further bytes after the current task. */
@@ -291,6 +324,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             upgrade = null;
             unfinished.release();
         }
+        count();
         connection.wantsBytes(true);
     }
 

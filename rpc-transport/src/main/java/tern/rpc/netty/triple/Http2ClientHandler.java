@@ -79,7 +79,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             HeaderTable table,
             TypedFrameReader frames) {
         super(decoder, encoder, settings, true, false);
-        frames.dropFramesOf(new ResetFrames(connection(), true, this::frameInVain));
+        frames.dropFramesOf(new ResetFrames(
+                connection(), true, bytes -> limits.inVain(System.nanoTime(), bytes, FRAMES_AFTER_END)));
         this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
         this.requests = new RequestMessages(encoder, joined, limits);

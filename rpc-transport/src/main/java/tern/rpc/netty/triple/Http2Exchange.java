@@ -12,6 +12,8 @@ import io.netty.util.AsciiString;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
@@ -44,6 +46,10 @@ final class Http2Exchange extends HttpExchange {
         this.stream = stream;
     }
 
+    private AnswerOutput output() {
+        return handler.output();
+    }
+
     @Override
     boolean isHttp2() {
         return true;
@@ -52,7 +58,7 @@ final class Http2Exchange extends HttpExchange {
     @Override
     @Nullable
     RpcException overload() {
-        return handler.answers().overload();
+        return output().account().overload();
     }
 
     @Override
@@ -151,7 +157,7 @@ final class Http2Exchange extends HttpExchange {
             left(bytes);
             return;
         }
-        handler.answers().writing(bytes);
+        output().account().writing(bytes);
         byte[] message = part.body();
         if (message != null && part.isMessageAlone() && message.length <= GatheredMessages.MAX_BYTES) {
             gather(message, bytes);
@@ -159,12 +165,21 @@ final class Http2Exchange extends HttpExchange {
         }
         writeGathered();
         AsciiString plainType = part.plainType();
-        if (plainType != null && message != null && handler.writePlain(stream, plainType, message, bytes)) {
+        if (plainType != null && message != null && output().writePlain(stream, plainType, message, bytes)) {
             left(bytes);
             return;
         }
         entersCodec();
-        writeByCodec(OversizedHeaders.fitted(part, this, handler.headerListBytes()), bytes);
+        HttpWrite fitted = OversizedHeaders.fitted(part, this, output().headerListBytes());
+        writeByCodec(fitted, bytes);
+        Call open = call();
+        if (open != null && fitted.isEnd() && !part.isEnd()) {
+            // the answer has ended with a failure, so the method need not continue its stream
+            open.abort(RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the headers of the answer are larger than the client accepts",
+                    Executed.YES));
+        }
     }
 
     /**
@@ -181,7 +196,7 @@ final class Http2Exchange extends HttpExchange {
         if (head != null) {
             boolean alone = message == null && trailers == null;
             last = encoder.writeHeaders(context, stream.id(), head, 0, part.isEnd() && alone, context.newPromise());
-            handler.headersWritten(last);
+            output().headersWritten(last);
         }
         if (message != null) {
             ChannelPromise promise = context.newPromise();
@@ -197,7 +212,7 @@ final class Http2Exchange extends HttpExchange {
             boolean alone = last == null;
             last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
             if (alone) {
-                handler.headersWritten(last);
+                output().headersWritten(last);
             }
         }
         if (last == null) {
@@ -222,7 +237,7 @@ final class Http2Exchange extends HttpExchange {
             writeGathered();
         }
         if (messages.isEmpty()) {
-            handler.gathering(this);
+            output().gathering(this);
         }
         messages.add(message, counted);
     }
@@ -236,10 +251,10 @@ final class Http2Exchange extends HttpExchange {
         int counted = messages.countedBytes();
         if (stream.state().localSideOpen()) {
             entersCodec();
-            handler.write(stream, messages).addListener(done -> gone(counted));
+            output().write(stream, messages).addListener(done -> gone(counted));
         } else {
             messages.clear();
-            handler.answers().written(counted);
+            output().account().written(counted);
             left(counted);
         }
     }
@@ -251,11 +266,11 @@ final class Http2Exchange extends HttpExchange {
 
     @Override
     boolean isWritable() {
-        return stream.state().localSideOpen() && handler.isWritable(stream);
+        return stream.state().localSideOpen() && output().isWritable(stream);
     }
 
     private void gone(int counted) {
-        handler.answers().written(counted);
+        output().account().written(counted);
         leftCodec(counted);
         releaseHead();
     }

@@ -33,9 +33,17 @@ final class Http2Limits {
 
     /**
      * The maximum number of frames in a time window of 30 seconds on streams that this side has already reset. Frames
-     * of 512 bytes reach this number when the peer fills the connection's flow-control window of 8 MiB.
+     * with data on recently reset streams do not count, because {@link #MAX_BYTES_IN_VAIN} limits their bytes.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
+
+    /**
+     * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
+     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer may have
+     * filled the flow-control window of the stream before it received the reset. The number of these frames is not
+     * limited, because a peer may send each small message of a stream in a frame of its own.
+     */
+    static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
 
     /** Maximum number of consecutive DATA frames that are empty and do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
@@ -98,6 +106,7 @@ final class Http2Limits {
     private int controlFrames;
     private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
+    private long bytesInVain;
     private int emptyData; // number of consecutive empty DATA frames
     private long pingNanos;
     private boolean pinged;
@@ -172,6 +181,25 @@ final class Http2Limits {
     }
 
     /**
+     * Counts a frame on a stream that this side has reset: the bytes of a frame with data towards {@link
+     * #MAX_BYTES_IN_VAIN}, and any other frame towards {@link #MAX_FRAMES_IN_VAIN}.
+     *
+     * @param bytes the number of bytes that flow control counts for the frame; 0 if the frame has no data
+     * @param permitted the same as for {@link #frameInVain(long, int)}
+     */
+    void inVain(long now, int bytes, int permitted) throws Http2Exception {
+        if (bytes == 0) {
+            frameInVain(now, permitted);
+            return;
+        }
+        window(now);
+        bytesInVain += bytes;
+        if (bytesInVain > MAX_BYTES_IN_VAIN + ReceiveWindows.STREAM_BYTES * (endedBefore + (long) ended)) {
+            throw calmDown(bytesInVain + " bytes came within 30 s on streams that had been reset");
+        }
+    }
+
+    /**
      * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
      * @param something whether the frame counts as progress; false for an empty DATA frame that does not end its stream
@@ -228,6 +256,7 @@ final class Http2Limits {
             controlFrames = 0;
             visits = 0;
             framesInVain = 0;
+            bytesInVain = 0;
         }
     }
 

@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -11,13 +10,9 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
-import io.netty.util.AsciiString;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.limit.Refusal;
+import tern.rpc.netty.IncompleteInput;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -37,12 +33,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final int MAX_FIELDS = 128;
 
-    /**
-     * The memory that the headers of an answer occupy while they wait for the socket: their bytes and promise, and the
-     * objects of the exchange.
-     */
-    private static final int WAITING_HEADERS_BYTES = 1 << 10;
-
     private final ServerConnection connection;
     private final HttpRequests requests;
     private final Http2Connection.PropertyKey exchangeKey;
@@ -51,13 +41,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final TypedFrameReader frames;
     private final StreamErrors errors;
     private final StreamHistory history = new StreamHistory();
-    private final JoinedWrites joined;
-    private final AnswerAccount answers;
-    private final PlainAnswers plain;
+    private final AnswerOutput output;
     private final EarlyAnswers early;
-    private long headerListBytes = Long.MAX_VALUE; // the maximum size of headers that the client accepts
-    // the exchanges with messages that the next flush writes
-    private final List<Http2Exchange> gathering = new ArrayList<>();
+    private @Nullable IncompleteInput incomplete; // null until a read has ended within a frame or a header block
+    private int completed; // the number of complete frames when a frame was last found to be incomplete
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
     private @Nullable ChannelHandlerContext context;
     // ends the connection; null until the server asks the client to open no further streams
@@ -81,15 +68,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.frames = frames;
         this.connection = connection;
         this.requests = requests;
-        this.joined = new JoinedWrites(this::plainTaken, connection.unread()::add);
-        this.answers = new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
-        this.plain = new PlainAnswers(connection, encoder, joined, this::headerListBytes);
+        AnswerAccount answers =
+                new AnswerAccount(connection, limits, how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
+        this.output = new AnswerOutput(connection, encoder, answers);
         this.early = new EarlyAnswers(connection(), stream -> resetByUs(stream, Http2Error.NO_ERROR), NanoClock.SYSTEM);
         this.exchangeKey = connection().newKey();
         this.errors = new StreamErrors(connection(), exchangeKey, history, limits, frames);
         // Netty is not given a limit for concurrent streams, because refuse() enforces the limit
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
-        frames.dropFramesOf(new ResetFrames(connection(), false, () -> limits.frameInVain(System.nanoTime())));
+        frames.dropFramesOf(new ResetFrames(connection(), false, bytes -> limits.inVain(System.nanoTime(), bytes, 0)));
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
@@ -99,8 +86,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
-        added.pipeline().addBefore(added.name(), null, joined);
-        answers.added(added);
+        output.added(added);
         super.handlerAdded(added);
         ReceiveWindows.open(connection(), decoder());
     }
@@ -112,7 +98,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
         onHttpServerUpgrade(settings);
-        accept(settings);
+        output.accept(settings);
         Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
         Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
         stream.setProperty(exchangeKey, exchange);
@@ -151,6 +137,30 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
         connection.heardWithoutPause();
         super.channelRead(read, message);
+        countIncomplete(read);
+    }
+
+    /** Counts the bytes of an incomplete frame and of an incomplete header block, and limits the time for the rest. */
+    private void countIncomplete(ChannelHandlerContext read) {
+        int buffered = actualReadableBytes();
+        int bytes = buffered + frames.blockBytes();
+        IncompleteInput input = incomplete;
+        if (input == null && bytes > 0) {
+            input = connection.newIncompleteInput(how -> fail(context(), Http2Error.ENHANCE_YOUR_CALM, how));
+            incomplete = input;
+        }
+        if (input == null) {
+            return;
+        }
+        if (bytes > 0 && completed != frames.completed()) {
+            completed = frames.completed();
+            input.complete();
+        }
+        // a few bytes do not count even if their buffer is large, because frames often end between two reads
+        int held = bytes < BodyReader.SMALL_BYTES
+                ? 0
+                : frames.blockBytes() + internalBuffer().capacity();
+        input.arrived(read, bytes, held);
     }
 
     /** Ends a read like the overridden method, but does not request more bytes while reading is paused. */
@@ -225,79 +235,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Adds an exchange whose gathered messages the next flush must write. */
-    void gathering(Http2Exchange exchange) {
-        gathering.add(exchange);
-    }
-
-    /** Returns whether the socket and the flow-control windows of the stream and the connection accept more bytes. */
-    boolean isWritable(Http2Stream stream) {
-        Http2RemoteFlowController windows = encoder().flowController();
-        return context().channel().isWritable()
-                && windows.windowSize(stream) > 0
-                && windows.windowSize(connection().connectionStream()) > 0;
-    }
-
-    ChannelFuture write(Http2Stream stream, GatheredMessages messages) {
-        return messages.write(context(), encoder(), stream, joined);
+    /** Returns the object that writes the answers of this connection. */
+    AnswerOutput output() {
+        return output;
     }
 
     @Override
     public void flush(ChannelHandlerContext flushed) {
-        for (int i = 0; i < gathering.size(); i++) {
-            gathering.get(i).writeGathered();
-        }
-        gathering.clear();
+        output.writeGathered();
         super.flush(flushed);
-        plain.flushed();
-    }
-
-    /** Returns the maximum size of headers that the client accepts. Netty's codec ignores this setting on a server. */
-    long headerListBytes() {
-        return headerListBytes;
-    }
-
-    /** Records the settings of the client that Netty's codec ignores on servers. */
-    private void accept(Http2Settings settings) {
-        Long most = settings.maxHeaderListSize();
-        if (most != null) {
-            headerListBytes = most;
-        }
-    }
-
-    /** Returns the object that counts the answers that the client has not read. */
-    AnswerAccount answers() {
-        return answers;
-    }
-
-    /**
-     * Writes a complete successful answer directly as bytes, without Netty's codec.
-     *
-     * @param counted the number of bytes to pass to {@link AnswerAccount#written} when the socket has accepted the
-     *     answer
-     * @return false if the codec must write the answer
-     */
-    boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
-        return drain == null && plain.write(stream, connection().connectionStream(), contentType, message, counted);
-    }
-
-    /**
-     * Called when the codec has written the headers of an answer. Counts them until the socket has accepted them,
-     * because they wait for the socket even if their stream is reset. A client could otherwise fill the memory with
-     * small answers, and reset their streams to open further ones.
-     */
-    void headersWritten(ChannelFuture taken) {
-        if (!taken.isDone()) {
-            plain.codecWrites(WAITING_HEADERS_BYTES);
-            taken.addListener(done -> plain.taken(WAITING_HEADERS_BYTES));
-        }
-    }
-
-    private void plainTaken(int bytes) {
-        if (bytes > 0) {
-            answers.written(bytes);
-            plain.taken(bytes);
-        }
+        output.flushed();
     }
 
     /**
@@ -306,6 +253,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     void drain() {
         if (drain == null) {
+            output.draining();
             drain = new ConnectionDrain(this, frames, connection::closeWhenWritten);
             drain.begin(context());
         }
@@ -473,7 +421,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
             // pings during an answer are not limited, because gRPC clients use them to measure the bandwidth
-            if (answers.unreadBytes() > 0) {
+            if (output.account().unreadBytes() > 0) {
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
@@ -489,7 +437,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
             super.onSettingsRead(read, settings);
-            accept(settings);
+            output.accept(settings);
             connection.unread().inSteps(encoder().flowController().initialWindowSize() / 2);
         }
 
@@ -507,7 +455,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            answers.windowOpened(System.nanoTime());
+            output.account().windowOpened(System.nanoTime());
             limits.controlFrame(System.nanoTime());
         }
     }

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
@@ -14,20 +15,30 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drops and counts the frames that the peer sends on streams that this side has reset. Netty drops these frames too,
- * but writes a line to the log for each of them and does not count them. Confined to the event loop.
+ * but writes a line to the log or creates an exception for each of them, and does not count them. Confined to the event
+ * loop.
  */
 final class ResetFrames {
 
     /** Counts a frame that has no effect, and fails if the peer has sent too many. */
     interface Counter {
-        void frameInVain() throws Http2Exception;
+        /** @param bytes the number of bytes that flow control counts for the frame; 0 if the frame has no data */
+        void frameInVain(int bytes) throws Http2Exception;
     }
+
+    /**
+     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames on
+     * a replaced id are passed on, so Netty drops them.
+     */
+    private static final int PLACES = 256;
 
     private final Http2Connection connection;
     private final boolean countsEnded;
     private final Counter counter;
     private @Nullable Http2FrameListener wrapped;
     private @Nullable Http2FrameListener wrapper;
+    // the ids of streams that this side has reset and that are closed; null before the first reset
+    private int @Nullable [] closed;
 
     /**
      * @param countsEnded whether RST_STREAM and WINDOW_UPDATE on streams that have ended are counted too. Netty ignores
@@ -37,6 +48,28 @@ final class ResetFrames {
         this.connection = connection;
         this.countsEnded = countsEnded;
         this.counter = counter;
+        connection.addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                if (stream.isResetSent()) {
+                    remember(stream.id());
+                }
+            }
+        });
+    }
+
+    private void remember(int streamId) {
+        int[] ids = closed;
+        if (ids == null) {
+            ids = new int[PLACES];
+            closed = ids;
+        }
+        ids[place(streamId)] = streamId;
+    }
+
+    /** Returns the place of an id. Successive ids of one peer differ by two and have different places. */
+    private static int place(int streamId) {
+        return (streamId >>> 1) & (PLACES - 1);
     }
 
     /**
@@ -66,8 +99,13 @@ final class ResetFrames {
                     && streamId > connection.remote().lastStreamKnownByPeer();
         }
 
-        private boolean isReset(@Nullable Http2Stream stream) {
-            return stream != null && stream.isResetSent();
+        /** @param stream the stream with the given id; null if it is closed or was never open */
+        private boolean isReset(int streamId, @Nullable Http2Stream stream) {
+            if (stream != null) {
+                return stream.isResetSent();
+            }
+            int[] ids = closed;
+            return ids != null && ids[place(streamId)] == streamId;
         }
 
         @Override
@@ -78,18 +116,20 @@ final class ResetFrames {
                 // The frame is ignored here rather than by Netty, which would log a line for it.
                 Objects.requireNonNull(connection.local().flowController())
                         .receiveFlowControlledFrame(null, data, padding, end);
-                counter.frameInVain();
+                counter.frameInVain(0); // the stream was never open, so no ended stream permits its bytes
                 return data.readableBytes() + padding;
             }
-            if (!isReset(stream)) {
+            if (!isReset(streamId, stream)) {
                 return super.onDataRead(read, streamId, data, padding, end);
             }
             int bytes = data.readableBytes() + padding;
             Http2LocalFlowController flow =
                     Objects.requireNonNull(connection.local().flowController());
             flow.receiveFlowControlledFrame(stream, data, padding, end);
-            flow.consumeBytes(stream, bytes);
-            counter.frameInVain();
+            if (stream != null) { // without a stream, the first method has already returned the bytes to the window
+                flow.consumeBytes(stream, bytes);
+            }
+            counter.frameInVain(bytes);
             return bytes;
         }
 
@@ -97,8 +137,8 @@ final class ResetFrames {
         public void onHeadersRead(
                 ChannelHandlerContext read, int streamId, Http2Headers headers, int padding, boolean end)
                 throws Http2Exception {
-            if (isReset(connection.stream(streamId))) {
-                counter.frameInVain();
+            if (isReset(streamId, connection.stream(streamId))) {
+                counter.frameInVain(0);
             } else {
                 super.onHeadersRead(read, streamId, headers, padding, end);
             }
@@ -115,8 +155,8 @@ final class ResetFrames {
                 int padding,
                 boolean end)
                 throws Http2Exception {
-            if (isReset(connection.stream(streamId))) {
-                counter.frameInVain();
+            if (isReset(streamId, connection.stream(streamId))) {
+                counter.frameInVain(0);
             } else {
                 super.onHeadersRead(read, streamId, headers, dependency, weight, exclusive, padding, end);
             }
@@ -139,7 +179,7 @@ final class ResetFrames {
                 Http2Stream stream = connection.stream(streamId);
                 boolean ended = stream == null ? connection.streamMayHaveExisted(streamId) : stream.isResetSent();
                 if (ended) {
-                    counter.frameInVain();
+                    counter.frameInVain(0);
                 }
             }
         }

@@ -132,7 +132,8 @@ final class StreamCall extends ClientCall {
         tell(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
     }
 
-    private void ready() {
+    /** Tells the receiver that the stream may be ready for its next message. */
+    void ready() {
         if (!isOver()) {
             tell(receiver::ready);
         }

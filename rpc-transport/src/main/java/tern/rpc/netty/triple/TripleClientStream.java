@@ -29,15 +29,23 @@ final class TripleClientStream implements ClientStream {
      */
     private static final int BYTES_PER_MESSAGE = 32;
 
+    /**
+     * A stream without unsent bytes may queue a message beyond the limit of the write queue while all queued bytes
+     * occupy at most 1/{@value} of the heap. The queue may have had room when the stream checked it.
+     */
+    private static final int HEAP_PART = 8;
+
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
+    private final Runnable whenRoom;
     private volatile boolean plain; // true if messages are sent uncompressed; set by the sender
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
         this.codecs = codecs;
         this.payload = payload;
+        this.whenRoom = call::ready;
     }
 
     @Override
@@ -59,7 +67,7 @@ final class TripleClientStream implements ClientStream {
         byte[] message = encode(value);
         long waiting = call.unsentBytes();
         long queued = connection().queue().queuedBytes();
-        long mostQueued = connection().settings().maxQueuedBytes();
+        long mostQueued = mostQueued(waiting);
         if (waiting > MAX_BYTES || queued > mostQueued) {
             RpcException failure = RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -75,6 +83,11 @@ final class TripleClientStream implements ClientStream {
         int bytes = message.length + BYTES_PER_MESSAGE;
         call.queued(bytes);
         connection().queue().add(new Send(message, false, bytes));
+    }
+
+    private long mostQueued(long waiting) {
+        long limit = connection().settings().maxQueuedBytes();
+        return waiting > 0 ? limit : Math.max(limit, Runtime.getRuntime().maxMemory() / HEAP_PART);
     }
 
     @Override
@@ -103,7 +116,7 @@ final class TripleClientStream implements ClientStream {
 
     @Override
     public boolean isReady() {
-        return call.isReady() && !call.pending().isDone();
+        return call.isReady() && !call.pending().isDone() && connection().room().isThere(whenRoom);
     }
 
     @Override

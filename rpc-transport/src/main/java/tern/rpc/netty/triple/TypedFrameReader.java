@@ -19,9 +19,14 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private static final int HEAD_BYTES = 9;
 
     private static final int TYPE = 3;
+    private static final int FLAGS = 4;
+    private static final int END_HEADERS = 0x4;
 
     private byte type = -1;
+    private byte flags;
     private int payloadBytes;
+    private int blockBytes; // number of bytes of the incomplete header block; 0 if no header block is incomplete
+    private int completed; // number of complete frames so far, except those of the incomplete header block
     private @Nullable ResetFrames reset;
     // ignores the frames of refused streams; null until the final GOAWAY has been sent
     private @Nullable LateFrames late;
@@ -51,6 +56,28 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
     }
 
+    /** Returns the number of bytes of an incomplete header block in complete frames; 0 if no block is incomplete. */
+    int blockBytes() {
+        return blockBytes;
+    }
+
+    /**
+     * Returns the number of frames and header blocks that were complete so far. The number may overflow, so only a
+     * change of it has a meaning.
+     */
+    int completed() {
+        return completed;
+    }
+
+    private void frameComplete() {
+        if (readsHeaders() && (flags & END_HEADERS) == 0) {
+            blockBytes += payloadBytes;
+        } else {
+            blockBytes = 0;
+            completed++;
+        }
+    }
+
     /**
      * Passes frames to Netty one at a time, so that an exception always belongs to the frame whose type has been
      * recorded.
@@ -71,12 +98,14 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             if (!headRead) {
                 payloadBytes = input.getUnsignedMedium(start);
                 type = input.getByte(start + TYPE);
+                flags = input.getByte(start + FLAGS);
                 payload += HEAD_BYTES;
             }
             boolean complete = end - payload >= payloadBytes;
             headRead = false;
             if (complete) {
                 input.writerIndex(payload + payloadBytes);
+                frameComplete();
             }
             try {
                 super.readFrame(context, input, listener);

@@ -357,6 +357,8 @@ class ConnectionTest {
                 socket.send(RawFrame.heartbeat(1));
                 assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(1));
 
+                RawFrame asked = socket.read();
+                assertThat(asked).isEqualTo(RawFrame.readOnly(asked.id()));
                 assertThat(socket.isClosedByPeer()).isTrue();
                 assertThat(silent.isClosedByPeer()).isTrue();
             }

@@ -162,6 +162,29 @@ class Http2LimitsTest {
     }
 
     @Test
+    void dataOnResetStreamsIsLimitedByItsBytes() throws Http2Exception {
+        int window = ReceiveWindows.STREAM_BYTES;
+        limits.streamEnded(start);
+        for (int i = 0; i < 100_000; i++) {
+            limits.inVain(start, 1, 0);
+        }
+        limits.inVain(start, (int) Http2Limits.MAX_BYTES_IN_VAIN + window - 100_000, 0);
+
+        assertThatThrownBy(() -> limits.inVain(start, 1, 0)).hasMessageContaining("9437185 bytes came within 30 s");
+        assertThatCode(() -> limits.inVain(start + 31 * SECOND, window, 0)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void framesWithoutDataOnResetStreamsAreCounted() {
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i <= Http2Limits.MAX_FRAMES_IN_VAIN; i++) {
+                        limits.inVain(start, 0, 0);
+                    }
+                })
+                .hasMessageContaining("16385 frames");
+    }
+
+    @Test
     void framesOnStreamsThatEndedInThePreviousWindowArePermitted() throws Http2Exception {
         limits.streamEnded(start);
         for (int i = 0; i < 1_000; i++) {

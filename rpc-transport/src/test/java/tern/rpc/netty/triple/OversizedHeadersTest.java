@@ -1,10 +1,13 @@
 package tern.rpc.netty.triple;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.StringValue;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,6 +17,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.StatusDetail;
+import tern.rpc.StreamObserver;
+import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
@@ -120,5 +125,36 @@ class OversizedHeadersTest {
         call(1, "headers");
 
         assertThat(call(3, "nothing").header("grpc-status")).isEqualTo("0");
+    }
+
+    /** A service whose answers begin with large headers. */
+    public interface Talker {
+        StreamObserver<StringValue> talk(StreamObserver<StringValue> answers);
+    }
+
+    @Test
+    void streamWhoseHeadersDoNotFitEndsForItsMethodToo() throws Exception {
+        AtomicBoolean cancelled = new AtomicBoolean();
+        Talker talker = answers -> {
+            VerboseServer.context().responseHeaders().put("long", LONG);
+            VerboseServer.context().onCancel(() -> cancelled.set(true));
+            return answers;
+        };
+        byte[] bytes = Http2Wire.bytesOf(opened -> {
+            opened.frame(
+                    Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2CodecUtil.SETTINGS_MAX_HEADER_LIST_SIZE, MOST));
+            opened.request(1, "/" + Talker.class.getName() + "/talk", false);
+            opened.message(1, false, 0, StringValue.of("x").toByteArray());
+        });
+
+        try (EmbeddedServer server = new EmbeddedServer(
+                        sides.protocols(), builder -> builder.export(ServiceExport.of(Talker.class, talker)));
+                EmbeddedServer.Peer peer = server.connect()) {
+            peer.send(bytes, 0, bytes.length);
+            peer.run();
+
+            assertThat(new String(peer.received(), ISO_8859_1)).contains("the headers of the answer have");
+            assertThat(cancelled).as("the client has not reset the stream").isTrue();
+        }
     }
 }

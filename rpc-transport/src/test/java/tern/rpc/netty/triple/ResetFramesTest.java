@@ -33,6 +33,7 @@ class ResetFramesTest {
     private final DefaultHttp2LocalFlowController flow = new DefaultHttp2LocalFlowController(connection);
     private final List<String> passed = new ArrayList<>();
     private int dropped;
+    private int droppedBytes;
 
     private final Http2FrameListener netty = new Http2EventAdapter() {
         @Override
@@ -70,6 +71,11 @@ class ResetFramesTest {
         channel.finishAndReleaseAll();
     }
 
+    private void drop(int bytes) {
+        dropped++;
+        droppedBytes += bytes;
+    }
+
     private void data(Http2FrameListener listener, int streamId, int bytes) throws Http2Exception {
         ByteBuf data = Unpooled.wrappedBuffer(new byte[bytes]);
         listener.onDataRead(context, streamId, data, 0, false);
@@ -78,7 +84,7 @@ class ResetFramesTest {
 
     @Test
     void framesOfAResetStreamAreDroppedAndCounted() throws Http2Exception {
-        Http2FrameListener listener = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
+        Http2FrameListener listener = new ResetFrames(connection, false, this::drop).passingTo(netty);
 
         data(listener, 1, 10);
         listener.onHeadersRead(context, 1, NONE, 0, true);
@@ -87,13 +93,46 @@ class ResetFramesTest {
         listener.onHeadersRead(context, 3, NONE, 0, true);
 
         assertThat(dropped).isEqualTo(3);
+        assertThat(droppedBytes).isEqualTo(10);
         assertThat(passed).containsExactly("data 3", "headers 3");
         assertThat(open.state()).isEqualTo(Http2Stream.State.OPEN);
     }
 
     @Test
+    void framesOfAResetStreamThatIsClosedAreDroppedAndCounted() throws Http2Exception {
+        Http2FrameListener listener = new ResetFrames(connection, false, this::drop).passingTo(netty);
+        reset.close();
+        open.close();
+
+        data(listener, 1, 60_000);
+        listener.onHeadersRead(context, 1, NONE, 0, true);
+        data(listener, 3, 10);
+
+        assertThat(dropped).isEqualTo(2);
+        assertThat(droppedBytes).isEqualTo(60_000);
+        assertThat(passed).as("stream 3 has ended without a reset").containsExactly("data 3");
+        assertThat(flow.windowSize(connection.connectionStream()))
+                .isGreaterThan(Http2CodecUtil.DEFAULT_WINDOW_SIZE / 3);
+    }
+
+    @Test
+    void lastResetStreamsAreRemembered() throws Http2Exception {
+        Http2FrameListener listener = new ResetFrames(connection, false, this::drop).passingTo(netty);
+        for (int id = 5; id < 5 + 2 * 300; id += 2) {
+            connection.remote().createStream(id, false).resetSent().close();
+        }
+
+        for (int id = 5; id < 5 + 2 * 300; id += 2) {
+            data(listener, id, 1);
+        }
+
+        assertThat(dropped).isEqualTo(256);
+        assertThat(passed).hasSize(300 - 256).contains("data 5");
+    }
+
+    @Test
     void dataOfStreamsThatThePeerOpenedAfterGoAwayIsDroppedAndCounted() throws Http2Exception {
-        Http2FrameListener listener = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
+        Http2FrameListener listener = new ResetFrames(connection, false, this::drop).passingTo(netty);
         connection.goAwaySent(3, 0, Unpooled.EMPTY_BUFFER);
 
         data(listener, 5, 60_000);
@@ -107,7 +146,7 @@ class ResetFramesTest {
 
     @Test
     void droppedBytesAreReturnedToTheWindowOfTheConnection() throws Http2Exception {
-        Http2FrameListener listener = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
+        Http2FrameListener listener = new ResetFrames(connection, false, this::drop).passingTo(netty);
 
         for (int i = 0; i < 10; i++) {
             data(listener, 1, 60_000);
@@ -121,8 +160,8 @@ class ResetFramesTest {
     @Test
     void framesOfStreamsThatHaveEndedAreCountedWhereThePeerHasNoReasonToSendThem() throws Http2Exception {
         reset.close();
-        Http2FrameListener ofClient = new ResetFrames(connection, true, () -> dropped++).passingTo(netty);
-        Http2FrameListener ofServer = new ResetFrames(connection, false, () -> dropped++).passingTo(netty);
+        Http2FrameListener ofClient = new ResetFrames(connection, true, this::drop).passingTo(netty);
+        Http2FrameListener ofServer = new ResetFrames(connection, false, this::drop).passingTo(netty);
 
         ofServer.onRstStreamRead(context, 1, 8);
         assertThat(dropped).isZero();
@@ -136,7 +175,7 @@ class ResetFramesTest {
 
     @Test
     void listenerIsKept() {
-        ResetFrames frames = new ResetFrames(connection, true, () -> dropped++);
+        ResetFrames frames = new ResetFrames(connection, true, this::drop);
 
         assertThat(frames.passingTo(netty)).isSameAs(frames.passingTo(netty));
     }

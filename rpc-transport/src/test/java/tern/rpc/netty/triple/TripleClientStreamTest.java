@@ -353,6 +353,52 @@ class TripleClientStreamTest {
         assertThat(opened.stream.isReady()).isTrue();
     }
 
+    /** Two open streams of one connection whose write queue is full above 50,000 bytes. */
+    private List<Opened> openTwo() {
+        ClientConnection connection =
+                requests.connect(server.endpoint(), settings -> settings.withMaxQueuedBytes(50_000));
+        return List.of(
+                requests.open(connection, requests.call(method("both"))),
+                requests.open(connection, requests.call(method("both"))));
+    }
+
+    @Test
+    void streamWaitsWhileOtherStreamsFillTheQueue() {
+        List<Opened> opened = openTwo();
+        Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 0);
+        script.begun();
+        script.begun();
+        Opened second = opened.get(1);
+        assertThat(second.stream.isReady()).isTrue();
+
+        opened.get(0).stream.send(new byte[60_000]);
+        assertThat(second.stream.isReady()).isFalse();
+        ping(script);
+        assertThat(second.events).isEmpty();
+        script.credit(3, 60_005);
+
+        assertThat(second.next()).isEqualTo("ready");
+        assertThat(second.stream.isReady()).isTrue();
+    }
+
+    @Test
+    void messageOfAStreamThatWasReadyIsQueuedBeyondTheLimit() {
+        List<Opened> opened = openTwo();
+        Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 0);
+        Request first = script.begun();
+        Request second = script.begun();
+        opened.get(0).stream.send(new byte[60_000]);
+
+        opened.get(1).stream.send(new byte[40_000]);
+
+        assertThatThrownBy(() -> opened.get(1).stream.send(new byte[1]))
+                .hasMessageContaining("of 50000 bytes (set by rpc.limits.max-unsent)");
+        script.credit(first.stream, 60_005);
+        assertThat(opened.get(0).next()).isEqualTo("ready");
+        assertThat(opened.get(1).next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(second.stream);
+    }
+
     @Test
     void writerThatHeedsNothingIsCutOff() {
         Opened opened = open("both");

@@ -76,6 +76,28 @@ class TypedFrameReaderTest {
     }
 
     @Test
+    void incompleteHeaderBlocksAreMeasured() {
+        byte[] beginning = {0, 0, 3, 1, 0x1, 0, 0, 0, 7, (byte) 0x83, (byte) 0x86, (byte) 0x84};
+        byte[] middle = {0, 0, 2, 9, 0, 0, 0, 0, 7, (byte) 0x90, (byte) 0x90};
+        byte[] end = {0, 0, 1, 9, 0x4, 0, 0, 0, 7, (byte) 0x90};
+        ByteBuf input = Unpooled.buffer();
+
+        readAll(input.writeBytes(PING));
+        assertThat(reader.blockBytes()).isZero();
+        assertThat(reader.completed()).isEqualTo(1);
+        readAll(input.writeBytes(beginning));
+        assertThat(reader.blockBytes()).isEqualTo(3);
+        readAll(input.writeBytes(middle).writeBytes(end, 0, 9));
+        assertThat(reader.blockBytes()).isEqualTo(5);
+        assertThat(reader.completed()).isEqualTo(1);
+        readAll(input.writeBytes(end, 9, 1));
+
+        assertThat(reader.blockBytes()).isZero();
+        assertThat(reader.completed()).isEqualTo(2);
+        assertThat(read).containsExactly("ping other", "headers of 7 headers");
+    }
+
+    @Test
     void bytesAfterAConnectionErrorAreDropped() {
         byte[] tooLong = {1, 0, 0, 0, 0, 0, 0, 0, 5};
         ByteBuf input = Unpooled.wrappedBuffer(tooLong, PING, PING);

@@ -1,0 +1,85 @@
+package tern.rpc.netty;
+
+import io.netty.channel.ChannelHandlerContext;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * The received bytes of a server connection that belong to an incomplete frame or header, so the decoder keeps them. The
+ * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. Confined to the
+ * event loop.
+ */
+public final class IncompleteInput {
+
+    private static final long BETWEEN_LOOKS_MILLIS = 1_000;
+
+    /** The connection that receives the bytes. */
+    interface Reading {
+        ServerTransportSettings settings();
+
+        OpenRequestMemory memory();
+
+        /** Returns whether the bytes arrive more slowly than permitted. */
+        boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
+
+        /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
+        String slowBody(BodyPace pace, long arrivedBytes, long now);
+    }
+
+    private final Reading connection;
+    private final Consumer<String> tooSlow;
+    // the speed of the incomplete frame, measured from its beginning or from the end of the previous frame
+    private final BodyPace pace = new BodyPace(System.nanoTime());
+    private int arrived; // number of received bytes of the incomplete frame
+    private int countedBytes; // number of bytes that the memory budget counts for the incomplete frame
+    private boolean watching;
+
+    /** @param tooSlow closes the connection; its argument is the reason, as text for error messages */
+    IncompleteInput(Reading connection, Consumer<String> tooSlow) {
+        this.connection = connection;
+        this.tooSlow = tooSlow;
+    }
+
+    /** Called when a frame is complete. The speed of the next frame is measured separately. */
+    public void complete() {
+        pace.restart(System.nanoTime(), 0);
+    }
+
+    /**
+     * Called after each read. Starts or continues the accounting and the time limit of the incomplete frame, if there is
+     * one.
+     *
+     * @param bytes the number of received bytes of the incomplete frame; 0 if no frame is incomplete
+     * @param held the memory that the kept bytes occupy
+     */
+    public void arrived(ChannelHandlerContext context, int bytes, int held) {
+        if (bytes > 0 && arrived == 0) {
+            complete();
+        }
+        arrived = bytes;
+        connection.memory().incomplete(held - countedBytes);
+        countedBytes = held;
+        if (bytes > 0 && !watching) {
+            watching = true;
+            watch(context, connection.settings().firstBytesTimeout().toMillis());
+        }
+    }
+
+    private void watch(ChannelHandlerContext context, long millis) {
+        context.executor().schedule(() -> look(context), millis, TimeUnit.MILLISECONDS);
+    }
+
+    private void look(ChannelHandlerContext context) {
+        watching = arrived > 0 && context.channel().isActive();
+        if (!watching) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (connection.isTooSlow(pace, arrived, now)) {
+            watching = false;
+            tooSlow.accept(connection.slowBody(pace, arrived, now));
+        } else {
+            watch(context, BETWEEN_LOOKS_MILLIS);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.netty.ServerConnection;
+
+/**
+ * Writes the answers of an HTTP/2 connection on a server, except those that Netty's codec writes, and counts the bytes
+ * that the client has not read. Confined to the event loop.
+ */
+final class AnswerOutput {
+
+    /**
+     * The memory that the headers of an answer occupy while they wait for the socket: their bytes and promise, and the
+     * objects of the exchange.
+     */
+    private static final int WAITING_HEADERS_BYTES = 1 << 10;
+
+    private final Http2ConnectionEncoder encoder;
+    private final AnswerAccount account;
+    private final JoinedWrites joined;
+    private final PlainAnswers plain;
+    // the exchanges with messages that the next flush writes
+    private final List<Http2Exchange> gathering = new ArrayList<>();
+    private long headerListBytes = Long.MAX_VALUE; // the maximum size of headers that the client accepts
+    private boolean draining;
+    private @Nullable ChannelHandlerContext context;
+
+    /** @param account counts the bytes of the answers that the client has not read */
+    AnswerOutput(ServerConnection connection, Http2ConnectionEncoder encoder, AnswerAccount account) {
+        this.encoder = encoder;
+        this.account = account;
+        this.joined = new JoinedWrites(this::plainTaken, connection.unread()::add);
+        this.plain = new PlainAnswers(connection, encoder, joined, this::headerListBytes);
+    }
+
+    /** Called when the connection's handler has been added to its channel. */
+    void added(ChannelHandlerContext handler) {
+        context = handler;
+        handler.pipeline().addBefore(handler.name(), null, joined);
+        account.added(handler);
+    }
+
+    private ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    /** Returns the account of the answers that the client has not read. */
+    AnswerAccount account() {
+        return account;
+    }
+
+    /** Records the settings of the client that Netty's codec ignores on servers. */
+    void accept(Http2Settings settings) {
+        Long most = settings.maxHeaderListSize();
+        if (most != null) {
+            headerListBytes = most;
+        }
+    }
+
+    /** Returns the maximum size of headers that the client accepts. Netty's codec ignores this setting on a server. */
+    long headerListBytes() {
+        return headerListBytes;
+    }
+
+    /** Called when the server asks the client to open no further streams. The codec then writes all answers. */
+    void draining() {
+        draining = true;
+    }
+
+    /** Returns whether the socket and the flow-control windows of the stream and the connection accept more bytes. */
+    boolean isWritable(Http2Stream stream) {
+        Http2RemoteFlowController windows = encoder.flowController();
+        return context().channel().isWritable()
+                && windows.windowSize(stream) > 0
+                && windows.windowSize(encoder.connection().connectionStream()) > 0;
+    }
+
+    // ---- the messages of streams
+
+    /** Adds an exchange. The next flush writes its messages. */
+    void gathering(Http2Exchange exchange) {
+        gathering.add(exchange);
+    }
+
+    ChannelFuture write(Http2Stream stream, GatheredMessages messages) {
+        return messages.write(context(), encoder, stream, joined);
+    }
+
+    /** Writes the gathered messages. Called before a flush. */
+    void writeGathered() {
+        for (int i = 0; i < gathering.size(); i++) {
+            gathering.get(i).writeGathered();
+        }
+        gathering.clear();
+    }
+
+    /** Called after a flush. */
+    void flushed() {
+        plain.flushed();
+    }
+
+    // ---- plain answers, and the headers of the others
+
+    /**
+     * Writes a complete successful answer directly as bytes, without Netty's codec.
+     *
+     * @param counted the number of bytes to pass to {@link AnswerAccount#written} when the socket has accepted the
+     *     answer
+     * @return false if the codec must write the answer
+     */
+    boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
+        return !draining && plain.write(stream, encoder.connection().connectionStream(), contentType, message, counted);
+    }
+
+    private void plainTaken(int bytes) {
+        if (bytes > 0) {
+            account.written(bytes);
+            plain.taken(bytes);
+        }
+    }
+
+    /**
+     * Called when the codec has written the headers of an answer. Counts them until the socket has accepted them,
+     * because they wait for the socket even if their stream is reset. A client could otherwise fill the memory with
+     * small answers, and reset their streams to open further ones.
+     */
+    void headersWritten(ChannelFuture taken) {
+        if (!taken.isDone()) {
+            plain.codecWrites(WAITING_HEADERS_BYTES);
+            taken.addListener(done -> plain.taken(WAITING_HEADERS_BYTES));
+        }
+    }
+}
