@@ -231,7 +231,7 @@ final class Folder<T> implements Session.Listener {
         });
     }
 
-    private void answered(Child<T> child, Session.@Nullable Data data, @Nullable Throwable failure) {
+    private void answered(Child<T> child, NodeOperations.@Nullable Data data, @Nullable Throwable failure) {
         reading--;
         child.queued = false;
         if (data != null) {

@@ -82,7 +82,7 @@ final class NodeData implements Session.Listener {
         });
     }
 
-    private void answered(Session.@Nullable Data data, @Nullable Throwable failure) {
+    private void answered(NodeOperations.@Nullable Data data, @Nullable Throwable failure) {
         reading = false;
         if (readAgain && session.isConnected()) {
             read();

@@ -241,7 +241,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Void> gone = new CompletableFuture<>();
         session.execute(() -> {
             withdrawn = true;
-            remove(session::delete).whenComplete((removed, failure) -> {
+            remove(session.nodes()::delete).whenComplete((removed, failure) -> {
                 if (failure == null) {
                     gone.complete(null);
                 } else {
@@ -277,7 +277,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     private CompletableFuture<Integer> removeAll() {
-        return removeAll(session::delete);
+        return removeAll(session.nodes()::delete);
     }
 
     private CompletableFuture<Integer> removeAll(Function<String, CompletableFuture<String>> deletion) {

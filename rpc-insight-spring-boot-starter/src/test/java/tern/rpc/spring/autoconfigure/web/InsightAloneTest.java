@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.PhaseMeters;
+import tern.rpc.metrics.LatencyWindow;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.ApplicationCode;
 
@@ -78,8 +80,12 @@ class InsightAloneTest {
     }
 
     private static long calls(ConfigurableApplicationContext there) {
-        return there.getBean(RpcMeters.class).servedMethods().stream()
-                .mapToLong(method -> method.sums().calls())
+        RpcMeters meters = there.getBean(RpcMeters.class);
+        long second = meters.servedWindow().second();
+        return meters.servedMethods().stream()
+                .map(method -> method.lastMinute(second))
+                .filter(Objects::nonNull)
+                .mapToLong(LatencyWindow.Point::calls)
                 .sum();
     }
 
