@@ -34,11 +34,21 @@ public final class LargeMessages {
 
     private static final int MEDIUM_HEAP_SHARE = 16;
 
+    private static final int MAX_UNCHECKED_BYTES = 16 << 10;
+    private static final int MIN_UNCHECKED_BYTES = 1 << 10;
+
+    /** The number of small requests that the workers of a server may decode at the same time. */
+    private static final int UNCHECKED_REQUESTS = 256;
+
+    /** The objects of all small requests fit into this share of the heap. */
+    private static final int UNCHECKED_HEAP_SHARE = 8;
+
     /**
      * The maximum size of a request that is decoded without a permit. The number of workers limits how many such
      * requests are decoded at the same time.
      */
-    private static final int UNCHECKED_BYTES = 16 << 10;
+    private static final int UNCHECKED_BYTES =
+            uncheckedBytes(Runtime.getRuntime().maxMemory());
 
     /** A running call holds no permits if its decoded objects take at most this much memory, in KiB. */
     private static final int UNCHECKED_OBJECT_KIB = 256;
@@ -62,6 +72,12 @@ public final class LargeMessages {
     private static final FairPermits MEDIUM = new FairPermits(MEDIUM_KIB, MAX_WAITING, NanoClock.SYSTEM);
 
     private LargeMessages() {}
+
+    /** Returns the maximum size of a request that is decoded without a permit, for the given size of the heap. */
+    static int uncheckedBytes(long heapBytes) {
+        long most = heapBytes / UNCHECKED_HEAP_SHARE / UNCHECKED_REQUESTS / OBJECTS_FACTOR;
+        return (int) Math.max(MIN_UNCHECKED_BYTES, Math.min(MAX_UNCHECKED_BYTES, most));
+    }
 
     /** Returns the size of the heap divided by {@code share}, in KiB. */
     static int kibOfHeap(int share) {

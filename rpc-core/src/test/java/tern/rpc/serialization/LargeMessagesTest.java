@@ -16,8 +16,18 @@ class LargeMessagesTest {
 
     @Test
     void smallRequestNeedsNoPermit() {
-        assertThat(LargeMessages.startReading(16 << 10, "a")).isZero();
+        assertThat(LargeMessages.startReading(1 << 10, "a")).isZero();
         assertThat(LargeMessages.objectKib()).isEqualTo(free);
+    }
+
+    @Test
+    void objectsOfManySmallRequestsFitIntoAnEighthOfTheHeap() {
+        int bytes = LargeMessages.uncheckedBytes(256L << 20);
+
+        assertThat(bytes).isEqualTo(1_638);
+        assertThat(256L * bytes * 80).isLessThanOrEqualTo((256L << 20) / 8);
+        assertThat(LargeMessages.uncheckedBytes(16L << 20)).isEqualTo(1 << 10);
+        assertThat(LargeMessages.uncheckedBytes(4L << 30)).isEqualTo(16 << 10);
     }
 
     @Test

@@ -107,6 +107,19 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         return true;
     }
 
+    /**
+     * Does the same as {@link #claimAnswer}, for a result or a failure of the method. Then this call no longer refers
+     * to the arguments, because the connection removes an answered call only at its next check. If the heap is full,
+     * that check may be late, and the arguments of answered calls would keep it full.
+     */
+    protected boolean claimResult() {
+        if (!claimAnswer()) {
+            return false;
+        }
+        watcher = null;
+        return true;
+    }
+
     @Override
     public boolean expectsAnswer() {
         return !isOneWay();

@@ -73,7 +73,6 @@ final class UnansweredCalls {
             keep = true;
         }
         if (!sweeping) {
-            sweeping = true;
             sweepLater();
         }
     }
@@ -123,7 +122,10 @@ final class UnansweredCalls {
     }
 
     private void sweepLater() {
+        // If memory is exhausted, nothing is scheduled. The next call then schedules the check.
+        sweeping = false;
         channel.eventLoop().schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+        sweeping = true;
     }
 
     private void sweep() {
@@ -131,13 +133,13 @@ final class UnansweredCalls {
         try {
             calls.removeIf(call -> isOver(call, now) || rests(call, now));
         } finally {
-            sweeping = !calls.isEmpty();
-            if (sweeping) {
-                sweepLater();
-            } else {
-                calls = Collections.emptyList();
-            }
             keep = restingKeep || anyKeeps(calls);
+            if (calls.isEmpty()) {
+                sweeping = false;
+                calls = Collections.emptyList();
+            } else {
+                sweepLater();
+            }
         }
     }
 
@@ -151,14 +153,15 @@ final class UnansweredCalls {
         resting.add(call);
         restingKeep |= call.keepsConnection();
         if (!sweepingRarely) {
-            sweepingRarely = true;
             sweepRarelyLater();
         }
         return true;
     }
 
     private void sweepRarelyLater() {
+        sweepingRarely = false; // as in sweepLater()
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+        sweepingRarely = true;
     }
 
     private void sweepRarely() {
@@ -166,14 +169,14 @@ final class UnansweredCalls {
         try {
             resting.removeIf(call -> isOver(call, now) || wakes(call, now));
         } finally {
-            sweepingRarely = !resting.isEmpty();
-            if (sweepingRarely) {
-                sweepRarelyLater();
-            } else {
-                resting = Collections.emptyList();
-            }
             restingKeep = anyKeeps(resting);
             keep = restingKeep || anyKeeps(calls);
+            if (resting.isEmpty()) {
+                sweepingRarely = false;
+                resting = Collections.emptyList();
+            } else {
+                sweepRarelyLater();
+            }
         }
     }
 

@@ -1,11 +1,15 @@
 package tern.rpc.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +82,41 @@ class UnansweredCallsTest {
             channel.advanceTimeBy(20, TimeUnit.MILLISECONDS);
             channel.runPendingTasks();
         }
+    }
+
+    /** Returns a channel that schedules no task while {@code full} is true, as if memory were exhausted. */
+    private static EmbeddedChannel unscheduled(AtomicBoolean full) {
+        return new EmbeddedChannel() {
+            @Override
+            public EventLoop eventLoop() {
+                EventLoop loop = super.eventLoop();
+                return (EventLoop) Proxy.newProxyInstance(
+                        EventLoop.class.getClassLoader(), new Class<?>[] {EventLoop.class}, (proxy, method, values) -> {
+                            if (full.get() && method.getName().equals("schedule")) {
+                                throw new OutOfMemoryError("the heap of the test is full");
+                            }
+                            return method.invoke(loop, values);
+                        });
+            }
+        };
+    }
+
+    @Test
+    void callsAreCheckedAgainAfterACheckCouldNotBeScheduled() {
+        AtomicBoolean full = new AtomicBoolean(true);
+        EmbeddedChannel exhausted = unscheduled(full);
+        UnansweredCalls unanswered = new UnansweredCalls(exhausted);
+        exhausted.freezeTime();
+        Call first = new Call(true, false);
+        assertThatThrownBy(() -> unanswered.add(first)).isInstanceOf(OutOfMemoryError.class);
+
+        full.set(false);
+        unanswered.add(new Call(true, false));
+        exhausted.advanceTimeBy(20, TimeUnit.MILLISECONDS);
+        exhausted.runScheduledPendingTasks();
+
+        assertThat(first.checks).isEqualTo(1);
+        exhausted.finishAndReleaseAll();
     }
 
     @Test

@@ -188,7 +188,7 @@ final class DubboServerCall extends NettyServerCall {
 
     @Override
     public void reply(Response response) {
-        if (!claimAnswer() || !DubboHeader.isTwoWay(flags)) {
+        if (!claimResult() || !DubboHeader.isTwoWay(flags)) {
             return;
         }
         if (!isRefused()) {
@@ -219,7 +219,7 @@ final class DubboServerCall extends NettyServerCall {
 
     @Override
     public void fail(Throwable failure, Metadata metadata) {
-        if (claimAnswer()) {
+        if (claimResult()) {
             answerFailure(failure, metadata);
         }
     }

@@ -204,7 +204,7 @@ final class HttpAnswer {
                 failure = e;
             }
         }
-        if (!call.claimAnswer()) {
+        if (!call.claimResult()) {
             return;
         }
         Metadata trailers = response.metadata();

@@ -482,7 +482,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public void fail(Throwable failure, Metadata metadata) {
-        if (!claimAnswer()) {
+        if (!claimResult()) {
             return;
         }
         HttpForm teller = hidden != null && failure instanceof RpcException rpc ? hidden.teller(rpc) : null;
@@ -495,7 +495,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     /** Makes the overridden method accessible to {@link HttpAnswer}, which is in this package. */
     @Override
-    protected boolean claimAnswer() {
-        return super.claimAnswer();
+    protected boolean claimResult() {
+        return super.claimResult();
     }
 }
