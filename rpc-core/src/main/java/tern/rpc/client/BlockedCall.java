@@ -27,18 +27,19 @@ final class BlockedCall extends NestedCall {
     }
 
     /**
-     * Rejects a blocking call on an event loop. Only the event loop itself reads the answer and notices the deadline,
-     * so all of its connections would hang forever.
+     * Rejects a blocking call on an event loop of Tern. Only the event loop itself reads the answer and notices the
+     * deadline, so all of its connections would hang forever. Logs a warning on an event loop of another library.
      *
-     * @throws IllegalStateException if the calling thread is an event loop
+     * @throws IllegalStateException if the calling thread is an event loop of Tern
      */
     static void checkMayBlock(MethodDescriptor method) {
-        if (Thread.currentThread() instanceof EventLoopThread) {
-            throw new IllegalStateException(method + ": a blocking call would block the event loop "
-                    + Thread.currentThread().getName()
+        Thread caller = Thread.currentThread();
+        if (caller instanceof EventLoopThread) {
+            throw new IllegalStateException(method + ": a blocking call would block the event loop " + caller.getName()
                     + " and all of its connections; make the call on another thread, or declare a method that"
                     + " returns CompletableFuture");
         }
+        NonBlockingThreads.check(caller, method);
     }
 
     /**

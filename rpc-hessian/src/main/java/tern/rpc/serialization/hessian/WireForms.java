@@ -31,7 +31,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.LocalTypes;
 import tern.rpc.WireName;
 
 /**
@@ -216,8 +218,19 @@ final class WireForms implements WireForm.Lookup {
                 || InetAddress.class.isAssignableFrom(type)
                 || Proxy.isProxyClass(type)
                 || type.isHidden()) {
-            throw new IllegalStateException("class " + type.getName() + " cannot travel");
+            String advice = LocalTypes.advice(type);
+            throw new IllegalStateException(described(type) + " cannot be sent; "
+                    + (advice == null ? "send a record or another object with its values" : advice));
         }
+    }
+
+    private static String described(Class<?> type) {
+        if (Proxy.isProxyClass(type)) {
+            return Arrays.stream(type.getInterfaces())
+                    .map(Class::getName)
+                    .collect(Collectors.joining(", ", "a proxy of ", ""));
+        }
+        return (type.isHidden() ? "a lambda, of the class " : "an object of the class ") + type.getName();
     }
 
     private static Map.Entry<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> entry(

@@ -8,6 +8,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.GregorianCalendar;
@@ -69,6 +70,22 @@ class HessianWriterTest {
                     .hasMessageContaining("an instance of " + Order.class.getName())
                     .hasMessageContaining("field: " + Order.class.getName() + ".customer");
         }
+    }
+
+    @Test
+    void objectOfOneProcessIsRefusedWithItsReplacement() {
+        Object view = Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {CharSequence.class, Serializable.class},
+                (proxy, method, arguments) -> null);
+
+        assertThatThrownBy(() -> written(view))
+                .hasMessageContaining("a proxy of java.lang.CharSequence, java.io.Serializable cannot be sent; send a"
+                        + " record or another object with its values");
+        assertThatThrownBy(() -> written((Runnable & Serializable) () -> {}))
+                .hasMessageContaining("a lambda, of the class " + getClass().getName());
+        assertThatThrownBy(() -> written(List.of(1).iterator()))
+                .hasMessageContaining(" cannot be sent; pass a List or return a Flow.Publisher");
     }
 
     @Test

@@ -118,6 +118,13 @@ final class ExportedBeans {
         return exported.exports;
     }
 
+    /** Returns whether at least one bean is exported under several interfaces. */
+    static boolean haveSeveralInterfaces(ConfigurableListableBeanFactory beans, List<ServiceExport> exports) {
+        return beans.containsBeanDefinition(SERVER)
+                && beans.getBeanDefinition(SERVER).getAttribute(EXPORTED) instanceof Set<?> names
+                && exports.size() > names.size();
+    }
+
     /**
      * Checks the beans that have been created since the exports were found.
      *

@@ -54,7 +54,8 @@ final class LocalCalls {
                     where + " refers to local, but this application exports no services: it has no @RpcService bean, or"
                             + " rpc.server.enabled is false",
                     "Add the provider's configuration to this application, set rpc.server.enabled to true, or set"
-                            + " rpc.client.url to the address of a provider.",
+                            + " rpc.client.url to the address of a provider. In a test, a @MockitoBean of the interface or"
+                            + " a ScriptedProvider of tern-rpc-test can replace the provider (docs/testing.md).",
                     null);
         }
     }

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -11,6 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
@@ -20,8 +22,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
- * of Tern's packages, or a prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties
- * would be ignored silently.
+ * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, or a prefix of Dubbo or gRPC that remained
+ * after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -30,8 +32,23 @@ final class MisplacedPrefixes {
     private static final String DUBBO_CLASS = "org.apache.dubbo.common.URL";
     private static final int MAX_NAMES = 20;
 
+    /** The number of elements of the shortest name of Tern below a prefix of Spring Boot. */
+    private static final int MIN_ELEMENTS = 4;
+
     /** Prefixes that can only be meant for Tern. */
-    private static final List<String> WRONG = List.of("tern.rpc", "spring.rpc", "spring.tern.rpc");
+    private static final List<String> WRONG = List.of("tern.rpc", "tern-rpc");
+
+    /**
+     * Spring Boot's own first elements. A wrong indentation in YAML moves Tern's properties below one of them, as in
+     * {@code spring.rpc.server.port} or {@code server.rpc.client.url}.
+     */
+    private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
+
+    /** Prefixes of Spring Boot below which applications write names of their own, such as names of meters. */
+    private static final List<ConfigurationPropertyName> FREE = Stream.of(
+                    "logging.level", "management.metrics", "management.observations")
+            .map(ConfigurationPropertyName::of)
+            .toList();
 
     /** Prefixes that may also belong to the application, so they only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
@@ -73,7 +90,7 @@ final class MisplacedPrefixes {
                 .forEach(source -> source.stream()
                         .filter(name -> !isServiceLink(source, name))
                         .forEach(name -> {
-                            String wrong = described(source, name, WRONG);
+                            String wrong = wrong(source, name);
                             String doubtful = described(source, name, DOUBTFUL);
                             if (wrong != null && !isOfVariables(source)) {
                                 problems.add(wrong);
@@ -92,24 +109,54 @@ final class MisplacedPrefixes {
                         .matches();
     }
 
-    /**
-     * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
-     * also set, because the property with the wrong prefix may then be used in a placeholder.
-     */
+    private @Nullable String wrong(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        String wrong = described(source, name, WRONG);
+        return wrong != null ? wrong : belowBoot(source, name);
+    }
+
+    /** Returns a description of the property if its name consists of a prefix of Spring Boot and a name of Tern. */
+    private @Nullable String belowBoot(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        if (name.getNumberOfElements() < MIN_ELEMENTS
+                || !OF_BOOT.contains(name.getElement(0, Form.UNIFORM))
+                || FREE.stream().anyMatch(prefix -> prefix.isAncestorOf(name))) {
+            return null;
+        }
+        for (int i = 1; i < name.getNumberOfElements() - 1; i++) {
+            if (name.getElement(i, Form.UNIFORM).equals("rpc")) {
+                String found = described(source, name, name.subName(i));
+                if (found != null) {
+                    return found;
+                }
+            }
+        }
+        return null;
+    }
+
     private @Nullable String described(
             IterableConfigurationPropertySource source, ConfigurationPropertyName name, List<String> prefixes) {
         for (String text : prefixes) {
             ConfigurationPropertyName prefix = ConfigurationPropertyName.of(text);
             if (prefix.isAncestorOf(name)) {
-                ConfigurationPropertyName meant =
-                        ConfigurationPropertyName.of("rpc").append(name.subName(prefix.getNumberOfElements()));
-                if (known.contains(meant) && !isSet(meant)) {
-                    return "property " + name + UnknownPropertyCheck.origin(source.getConfigurationProperty(name))
-                            + " is not read; the name is " + meant;
-                }
+                ConfigurationPropertyName rest = name.subName(prefix.getNumberOfElements());
+                return described(
+                        source, name, ConfigurationPropertyName.of("rpc").append(rest));
             }
         }
         return null;
+    }
+
+    /**
+     * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
+     * also set, because the property with the wrong prefix may then be used in a placeholder.
+     */
+    private @Nullable String described(
+            IterableConfigurationPropertySource source,
+            ConfigurationPropertyName name,
+            ConfigurationPropertyName meant) {
+        return known.contains(meant) && !isSet(meant)
+                ? "property " + name + UnknownPropertyCheck.origin(source.getConfigurationProperty(name))
+                        + " is not read; the name is " + meant
+                : null;
     }
 
     private boolean isSet(ConfigurationPropertyName name) {

@@ -51,14 +51,14 @@ final class OverridingBeans {
     String find(DependencyDescriptor dependency, RpcReference reference, @Nullable String requestedBy, String where) {
         List<String> unnamed = new ArrayList<>();
         List<String> sameName = new ArrayList<>();
+        List<String> others = new ArrayList<>();
         for (String name : beans.getBeanNamesForType(dependency.getResolvableType(), true, false)) {
-            if (name.equals(requestedBy)
-                    || holds(name, dependency)
-                    || !overrides(name)
-                    || !beans.isAutowireCandidate(name, dependency)) {
+            if (name.equals(requestedBy) || holds(name, dependency) || !beans.isAutowireCandidate(name, dependency)) {
                 continue;
             }
-            if (isNamed(name, dependency, reference)) {
+            if (!overrides(name)) {
+                others.add(name);
+            } else if (isNamed(name, dependency, reference)) {
                 sameName.add(name);
             } else if (ownName(name) == null) {
                 unnamed.add(name);
@@ -77,10 +77,28 @@ final class OverridingBeans {
             LOG.info("{} gets none of the local beans {}, because they have other names", where, otherNames);
         }
         if (found.isEmpty()) {
+            tellOfOthers(where, others);
             return null;
         }
         LOG.info("{} gets the local bean '{}', which overrides the reference", where, found.get(0));
         return found.get(0);
+    }
+
+    /**
+     * Logs that the reference does not use a local bean that is not a service, such as a bean of a {@code
+     * TestConfiguration}.
+     */
+    private void tellOfOthers(String where, List<String> names) {
+        List<String> unused = names.stream()
+                .filter(name -> ExportedBeans.annotation(beans, name) == null)
+                .toList();
+        if (!unused.isEmpty()) {
+            LOG.info(
+                    "{} makes remote calls, and does not use the local bean {}. To use a local bean instead, mark it"
+                            + " @Primary, or replace it in a test with @MockitoBean or @TestBean",
+                    where,
+                    String.join(", ", unused));
+        }
     }
 
     /** Returns the overriding beans of the reference's type whose name differs from that of the reference. */

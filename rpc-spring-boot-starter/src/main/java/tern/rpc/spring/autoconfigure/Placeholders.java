@@ -18,6 +18,12 @@ final class Placeholders {
     /** Matches the name of the property in a placeholder. */
     private static final Pattern NAME = Pattern.compile("\\$\\{([^:{}$]+)[:}]");
 
+    /** The beginning of an expression of Spring (SpEL). */
+    private static final String EXPRESSION = "#{";
+
+    /** Matches a name with at least two elements. A single word may be a group, and also a variable. */
+    private static final Pattern PROPERTY = Pattern.compile("[a-zA-Z][\\w-]*(\\.[\\w-]+)+");
+
     private Placeholders() {}
 
     /**
@@ -25,12 +31,21 @@ final class Placeholders {
      *
      * @param attribute the attribute and its place, for the error message, such as
      *     {@code @RpcService(group) of bean 'orders'}
-     * @throws RpcStartException if there is no property for a placeholder, or if YAML has changed the property's text
+     * @throws RpcStartException if there is no property for a placeholder, if YAML has changed the property's text, or
+     *     if the text contains an expression or is the name of a property
      */
     static String resolve(ConfigurableBeanFactory beans, String text, String attribute) {
         try {
             checkUnchanged(beans, text, attribute);
+            checkNoProperty(beans, text, attribute);
             String resolved = beans.resolveEmbeddedValue(text);
+            if (resolved != null && resolved.contains(EXPRESSION)) {
+                throw new RpcStartException(
+                        attribute + " is '" + text + "', but Tern replaces only placeholders (${…}) there, and no"
+                                + " expressions (#{…})",
+                        "Put the value into a property, and write the placeholder of this property.",
+                        null);
+            }
             return resolved == null ? "" : resolved;
         } catch (PlaceholderResolutionException e) {
             String name = e.getPlaceholder();
@@ -45,6 +60,16 @@ final class Placeholders {
                     attribute + " is '" + text + "', but there is no property " + name,
                     "Set the property " + name + ", or give the placeholder a default value: ${" + name + ":…}.",
                     e);
+        }
+    }
+
+    /** Refuses the bare name of a property, around which the placeholder is missing. */
+    private static void checkNoProperty(ConfigurableBeanFactory beans, String text, String attribute) {
+        if (PROPERTY.matcher(text).matches() && property(beans, text) != null) {
+            throw new RpcStartException(
+                    attribute + " is '" + text + "', which is the name of a property, and not its value",
+                    "Write ${" + text + "} to use the value of the property.",
+                    null);
         }
     }
 

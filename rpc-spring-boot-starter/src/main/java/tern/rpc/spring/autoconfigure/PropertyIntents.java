@@ -62,8 +62,17 @@ final class PropertyIntents {
             + " thread-pool thread-pool-size pool-size core-pool-size max-pool-size";
     private static final String RETRIES = "retry retry-count max-retries attempts max-attempts retry-attempts";
     private static final String MESSAGES = "max-message-size max-request-size max-response-size max-body max-body-size"
-            + " max-payload max-payload-size max-frame-size max-inbound-message-size message-size";
+            + " max-payload max-payload-size max-frame-size max-inbound-message-size message-size max-file-size"
+            + " max-upload-size max-content-length";
     private static final String POOL = "size max-size core-size pool-size core-pool-size max-pool-size max-threads";
+
+    private static final String UNCHECKED =
+            "trust-all trust-self-signed insecure insecure-skip-verify skip-verify verify"
+                    + " verification verify-hostname hostname-verification check-hostname endpoint-identification";
+    private static final String NO_PROXY =
+            "there is no such setting; calls go directly to the addresses of the providers, not through a proxy";
+    private static final String AVOIDED =
+            "there is no such setting; failing providers are avoided automatically (docs/cluster.md)";
 
     private static final List<Intent> CLIENT = List.of(
             Intent.of(
@@ -76,7 +85,7 @@ final class PropertyIntents {
                     "the addresses of its providers are in {parent}.url, such as {parent}.url=localhost:20880"),
             Intent.of(
                     "rpc.client rpc.client.services.*",
-                    "protocol protocols",
+                    "protocol protocols default-protocol",
                     "the address names the protocol, such as {parent}.url=tri://localhost:20880; if the addresses come"
                             + " from a registry, @RpcReference(protocol = \"tri\") names it"),
             Intent.of(
@@ -99,7 +108,7 @@ final class PropertyIntents {
                     "a bean with @RpcFallback answers calls that no provider takes"),
             Intent.of(
                     "rpc.client.services.*",
-                    "interface interface-name interface-class service service-name",
+                    "name id interface interface-name interface-class service service-name",
                     "the element after rpc.client.services selects the reference: it is the simple name of its"
                             + " interface, or the name in @RpcReference"),
             Intent.of(
@@ -127,7 +136,20 @@ final class PropertyIntents {
                     "rpc.client",
                     THREADS + " threads executor",
                     "clients have no worker threads; a call runs on the caller's thread"),
-            Intent.of("rpc.client", "authorization auth api-key secret password", "rpc.client.token sets the token"));
+            Intent.of("rpc.client", "authorization auth api-key secret password", "rpc.client.token sets the token"),
+            Intent.of(
+                    "rpc.client.services.*.methods.* rpc.server.services.*.methods.*",
+                    "name method-name",
+                    "the element after methods is the name of the method"),
+            Intent.of("rpc.client rpc.client.services.*", "proxy http-proxy proxy-host proxy-port", NO_PROXY),
+            Intent.of("rpc.client.proxy rpc.client.services.*.proxy", ANY, NO_PROXY),
+            Intent.of(
+                    "rpc.client.ssl rpc.client.services.*.ssl",
+                    UNCHECKED,
+                    "certificates and host names are always checked; to accept a self-signed certificate, put it into"
+                            + " the trust store of the bundle that {parent}.bundle names"),
+            Intent.of("rpc.client rpc.client.services.*", "circuit-breaker circuitbreaker", AVOIDED),
+            Intent.of("rpc.client.circuit-breaker rpc.client.services.*.circuit-breaker", ANY, AVOIDED));
 
     private static final List<Intent> SERVER = List.of(
             Intent.of("rpc.server", THREADS, "rpc.server.threads sets the number of calls that run at the same time"),
@@ -173,6 +195,28 @@ final class PropertyIntents {
                             + " rpc.server.rest",
                     "port enabled",
                     "all protocols are served on rpc.server.port; a single protocol has no port or switch"),
+            Intent.of(
+                    "rpc.server",
+                    "http-port https-port ssl-port grpc-port dubbo-port tri-port",
+                    "all protocols are served on rpc.server.port, with and without TLS"),
+            Intent.of(
+                    "rpc.server",
+                    "queue-timeout queue-wait max-wait",
+                    "rpc.server.max-queue-wait limits the time that a call waits for a thread"),
+            Intent.of(
+                    "rpc.server",
+                    "scan scan-packages base-package base-packages packages",
+                    "Spring finds beans with @RpcService in the same way as other beans; @ComponentScan names"
+                            + " packages"),
+            Intent.of(
+                    "rpc.server rpc.client",
+                    "name application-name",
+                    "spring.application.name sets the name that peers see"),
+            Intent.of(
+                    "rpc.server rpc.client",
+                    "accesslog access-log log-calls log-requests request-log logging",
+                    "there is no such setting; a bean of type ServerFilter or ClientFilter can log each call"
+                            + " (docs/filters.md)"),
             Intent.of("rpc.server.grpc", "reflection", "rpc.server.reflection switches reflection on"),
             Intent.of("rpc.server.grpc", "health", "rpc.server.health switches the health service off"),
             Intent.of(

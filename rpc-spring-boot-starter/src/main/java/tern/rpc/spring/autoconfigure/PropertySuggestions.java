@@ -21,14 +21,17 @@ import tern.rpc.TypingErrors;
 /**
  * Suggests an existing property for a property that does not exist. A wrong suggestion is worse than none, because
  * people follow it. Therefore the meaning of the name is considered first ({@link PropertyIntents}). A property with a
- * similar name is suggested only if the difference is a typing error. If there is no suggestion, lists the existing
- * names in the same place. Immutable.
+ * similar name is suggested only if the difference is a typing error, or if the name has one level too few or too many.
+ * If there is no suggestion, lists the existing names in the same place. Immutable.
  */
 final class PropertySuggestions {
 
     private static final String ANY = "*";
     private static final Pattern ADDRESS = Pattern.compile("(?:[a-z]+://)?\\S+:\\d+\\S*");
     private static final String LIST = "; docs/properties.md lists all properties";
+
+    /** The maximum number of properties that one suggestion names. */
+    private static final int MAX_NAMED = 3;
 
     /**
      * Last elements that people append although the property itself has the value, as in {@code
@@ -37,7 +40,17 @@ final class PropertySuggestions {
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
 
     /** Names that people use in place of {@code services}. */
-    private static final Set<String> OTHER_SERVICES = Set.of("references", "reference", "stubs");
+    private static final Set<String> OTHER_SERVICES =
+            Set.of("references", "reference", "stubs", "config", "configs", "clients", "channels", "interfaces");
+
+    /** Names that people insert where a property applies to all services. */
+    private static final Set<String> OF_ALL = Set.of("default", "defaults", "common", "global");
+
+    /**
+     * Last elements that have an unrelated meaning in other places. For these elements, no property on another level is
+     * suggested.
+     */
+    private static final Set<String> GENERAL = Set.of("enabled", "level", "name");
 
     /** Server properties for which the client has no property with the same meaning. */
     private static final Set<String> ONLY_OF_SERVERS = Set.of(
@@ -68,6 +81,7 @@ final class PropertySuggestions {
         List<String> written = elements(name);
         List<Supplier<@Nullable String>> rules = List.of(
                 () -> PropertyIntents.adviceFor(written),
+                () -> didYouMean(ofAllServices(written)),
                 () -> didYouMean(belowServices(written)),
                 () -> didYouMean(urlOfService(written, value)),
                 () -> ForeignProperties.insteadOfTls(name),
@@ -81,6 +95,8 @@ final class PropertySuggestions {
                 () -> didYouMean(known.shortened(name)),
                 () -> ofWholeClient(written),
                 () -> DubboOptions.ofRegistry(written),
+                () -> withoutSurplusLevel(written),
+                () -> withMissingLevel(written),
                 () -> didYouMean(withSameLastElement(written)));
         return rules.stream()
                 .map(Supplier::get)
@@ -93,7 +109,17 @@ final class PropertySuggestions {
         return suggestion == null ? null : "did you mean " + suggestion + "?";
     }
 
-    /** Returns the property whose name differs from the given name only by typing errors, or null if there is none. */
+    /**
+     * Returns the suggestion for a property below {@code rpc} that has none of Tern's prefixes. Such a property may
+     * belong to the application. Returns null if there is no suggestion.
+     */
+    @Nullable
+    String aboutOther(ConfigurationPropertyName name) {
+        String corrected = misspelt(name);
+        return corrected == null ? withMissingLevel(elements(name)) : didYouMean(corrected);
+    }
+
+    /** Returns the property whose name differs from this name only by typing errors, or null if there is none. */
     @Nullable
     String misspelt(ConfigurationPropertyName name) {
         List<String> written = elements(name);
@@ -131,6 +157,11 @@ final class PropertySuggestions {
         return isAddress && written.size() == 4 && startsWith(written, "rpc", "client", "services")
                 ? joined(written) + ".url"
                 : null;
+    }
+
+    /** Returns the property of the whole client or server, if the third element says that it is for all services. */
+    private @Nullable String ofAllServices(List<String> written) {
+        return written.size() > 3 && OF_ALL.contains(uniform(written.get(2))) ? existing(without(2, written)) : null;
     }
 
     /** Returns the property with {@code services} inserted, if the third element is probably the name of a service. */
@@ -268,6 +299,64 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
+    /**
+     * Returns the property that results if one element is left out, as in {@code
+     * rpc.server.http.cors.allowed-origins}. The last two elements stay, because the element before the last one
+     * determines the meaning of the last one. Returns null if there is no such property.
+     */
+    private @Nullable String withoutSurplusLevel(List<String> written) {
+        return IntStream.range(1, written.size() - 2)
+                .mapToObj(i -> without(i, written))
+                .flatMap(shorter -> paths.stream()
+                        .filter(path -> path.size() == shorter.size()
+                                && !path.get(path.size() - 2).equals(ANY)
+                                && fits(path, shorter))
+                        .map(path -> joined(filled(path, shorter))))
+                .findFirst()
+                .map(PropertySuggestions::didYouMean)
+                .orElse(null);
+    }
+
+    /**
+     * Returns the properties from which the name differs only because one element is missing, as in {@code
+     * rpc.server.client-auth}, {@code rpc.port} or {@code rpc.token}. Returns null if there is no such property.
+     */
+    private @Nullable String withMissingLevel(List<String> written) {
+        if (written.size() > 2 && GENERAL.contains(uniform(written.get(written.size() - 1)))) {
+            return null;
+        }
+        List<String> found = paths.stream()
+                .filter(path -> path.size() == written.size() + 1)
+                .flatMap(path -> IntStream.range(1, path.size() - 1)
+                        .filter(i -> isOfTern(path, i) && fits(without(i, path), written))
+                        .mapToObj(i -> joined(inserted(i, path, filled(without(i, path), written)))))
+                .distinct()
+                .toList();
+        return found.isEmpty() || found.size() > MAX_NAMED ? null : didYouMean(String.join(" or ", found));
+    }
+
+    /** Returns whether Tern, and not the application, chooses the element at the index and the one behind it. */
+    private static boolean isOfTern(List<String> path, int index) {
+        return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
+    }
+
+    /** Returns the elements without the one at the index. */
+    private static List<String> without(int index, List<String> elements) {
+        return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
+    }
+
+    /** Returns the elements with the element of the path at this index inserted. */
+    private static List<String> inserted(int index, List<String> path, List<String> elements) {
+        List<String> longer = new ArrayList<>(elements);
+        longer.add(index, path.get(index));
+        return longer;
+    }
+
+    private static boolean fits(List<String> path, List<String> elements) {
+        return IntStream.range(0, path.size())
+                .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));
+    }
+
     private static List<String> concat(List<String> some, List<String> more) {
         return Stream.concat(some.stream(), more.stream()).toList();
     }
@@ -314,10 +403,7 @@ final class PropertySuggestions {
 
     private @Nullable String existing(List<String> elements) {
         return paths.stream()
-                .filter(path -> path.size() == elements.size())
-                .filter(path -> IntStream.range(0, path.size())
-                        .allMatch(i ->
-                                path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i)))))
+                .filter(path -> path.size() == elements.size() && fits(path, elements))
                 .findFirst()
                 .map(path -> joined(filled(path, elements)))
                 .orElse(null);

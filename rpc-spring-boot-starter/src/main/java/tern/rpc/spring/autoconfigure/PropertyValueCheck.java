@@ -43,6 +43,11 @@ final class PropertyValueCheck {
     private static final String NUMBER_AS_TEXT = "max-concurrency";
 
     private static final String OWN_PORT = "local.rpc.port";
+    private static final String WEB_PORT = "local.server.port";
+
+    private static final Pattern QUOTED = Pattern.compile("\\s*([\"'])(?s:.*)\\1\\s*");
+
+    private static final Pattern COMMENT = Pattern.compile("\\s(#|//)");
 
     /** Matches the value of a variable that Kubernetes sets for the port of a service. */
     static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
@@ -99,6 +104,7 @@ final class PropertyValueCheck {
         Object value = property.getValue();
         if (value instanceof CharSequence text) {
             checkServiceLink(name, property, text.toString());
+            checkMarks(name, text.toString());
             String replaced = checkPlaceholders(name, text.toString());
             String expected = NEVER_BLANK.get(name);
             if (expected != null && replaced.isBlank()) {
@@ -109,6 +115,29 @@ final class PropertyValueCheck {
             }
         } else {
             checkText(name, property, value);
+        }
+    }
+
+    /**
+     * Rejects quotation marks around a value, and a comment behind a value. YAML removes both, but in a {@code
+     * .properties} file, in a Docker file of variables and in the {@code set} command of Windows they are part of the
+     * value. The messages do not show the value, because it may be a token.
+     */
+    private static void checkMarks(ConfigurationPropertyName name, String text) {
+        if (QUOTED.matcher(text).matches()) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " has quotation marks around its value, which are part of the value",
+                    "Remove the quotation marks. Only YAML needs them; in a .properties file and in an environment"
+                            + " variable they belong to the value.",
+                    null);
+        }
+        if (COMMENT.matcher(text).find()) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " has a comment behind its value, which is part of the value",
+                    "Move the comment to a line of its own. Only YAML allows a comment behind a value.",
+                    null);
         }
     }
 
@@ -173,6 +202,15 @@ final class PropertyValueCheck {
             String missing = e.getPlaceholder();
             if (OWN_PORT.equals(missing)) {
                 return text; // The class Addresses reports an error that explains why the port is unknown.
+            }
+            if (WEB_PORT.equals(missing)) {
+                throw new InvalidPropertyException(
+                        name.toString(),
+                        name + " contains the placeholder ${" + missing + "}, the port of this application's web"
+                                + " server, which is known only after the start and does not serve RPC",
+                        "To call a service of this application, set rpc.client.url to local. Otherwise, write the RPC"
+                                + " port of the provider.",
+                        e);
             }
             throw new InvalidPropertyException(
                     name.toString(),

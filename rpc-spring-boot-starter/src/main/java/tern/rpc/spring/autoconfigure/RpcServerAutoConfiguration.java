@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
@@ -92,7 +94,8 @@ public final class RpcServerAutoConfiguration {
         RpcServer.Builder server = RpcServer.builder(transport).meters(meters);
         settings.applyTo(server);
         threads.applyTo(server);
-        ExportedBeans.in(beans).forEach(server::export);
+        List<ServiceExport> exports = ExportedBeans.in(beans);
+        exports.forEach(server::export);
         authorizers.orderedStream().forEach(server::authorizer);
         observations.serverFilters().forEach(server::filter);
         filters.orderedStream().forEach(server::filter);
@@ -116,7 +119,11 @@ public final class RpcServerAutoConfiguration {
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     "An exported service cannot be served: " + e.getMessage(),
-                    "Change the interface or the class as the description says.",
+                    "Change the interface or the class as the description says."
+                            + (ExportedBeans.haveSeveralInterfaces(beans, exports)
+                                    ? " If the interface is no service, name the interfaces to export in"
+                                            + " @RpcService(interfaces)."
+                                    : ""),
                     e);
         }
     }

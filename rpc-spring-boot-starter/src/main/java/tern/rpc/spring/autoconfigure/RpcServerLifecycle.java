@@ -37,6 +37,9 @@ public final class RpcServerLifecycle
     private static final String PORT_PROPERTY = "local.rpc.port";
     private static final String PROPERTY_SOURCE = "rpc.ports";
 
+    /** The first port that a process without special permissions may use on most systems. */
+    private static final int FIRST_OPEN_PORT = 1_024;
+
     private final RpcServer server;
     private final ServerSettings settings;
     private final List<BuiltInService> builtIns;
@@ -123,6 +126,13 @@ public final class RpcServerLifecycle
                             + ", because another application context of this process listens there",
                     "In tests, set rpc.server.port=0, which selects a free port for each context. Otherwise, close the"
                             + " other context first.",
+                    failure);
+        }
+        if (port < FIRST_OPEN_PORT && String.valueOf(cause.getMessage()).contains("ermission denied")) {
+            return new RpcStartException(
+                    listening + (address == null ? "all addresses" : address) + ": " + cause.getMessage(),
+                    "Set rpc.server.port to " + FIRST_OPEN_PORT + " or above, or give the process the permission to use"
+                            + " lower ports.",
                     failure);
         }
         return new RpcStartException(

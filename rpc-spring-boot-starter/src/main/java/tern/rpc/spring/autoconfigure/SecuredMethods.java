@@ -4,9 +4,12 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -20,10 +23,6 @@ import tern.rpc.spring.RpcServerCustomizer;
  * Warns about annotations of Spring Security on services that have no effect, or that may refuse every call. Without a
  * warning, methods would silently be open to everybody, or callers would only learn that they are not authenticated.
  * The annotations are recognized by name, because Spring Security is optional.
- *
- * <p>If method security is active, there is no warning about {@code @Secured}, {@code @RolesAllowed} and
- * {@code @DenyAll}, even if method security ignores them, because {@code securedEnabled} or {@code jsr250Enabled} is
- * not set.
  */
 final class SecuredMethods {
 
@@ -77,7 +76,19 @@ final class SecuredMethods {
                     secured,
                     "The annotations of Spring Security on {} have no effect, because method security is not active. Put"
                             + " @EnableMethodSecurity (from spring-security-config) on a @Configuration class");
-        } else if (!mayAuthorize && !hasCustomizer(beans)) {
+            return;
+        }
+        List<String> ignored = new ArrayList<>(ignored(beans, type, services, SECURED));
+        if (!mayAuthorize) {
+            ignored.addAll(ignored(beans, type, services, JAKARTA));
+        }
+        warn(
+                beans,
+                ignored,
+                "The annotations of Spring Security on {} have no effect, because method security does not apply them."
+                        + " @Secured needs @EnableMethodSecurity(securedEnabled = true), and @RolesAllowed and @DenyAll"
+                        + " need jsr250Enabled = true");
+        if (!mayAuthorize && !hasCustomizer(beans)) {
             warn(
                     beans,
                     byExpression,
@@ -85,6 +96,31 @@ final class SecuredMethods {
                             + " this RPC server. Declare an AuthenticationAuthorizer as a bean (docs/security.md, Spring"
                             + " Security)");
         }
+    }
+
+    /**
+     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if it is
+     * not known which methods an advisor applies to.
+     */
+    private static List<String> ignored(
+            ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services, List<String> names) {
+        List<Pointcut> pointcuts = new ArrayList<>();
+        for (String name : beans.getBeanNamesForType(
+                ClassUtils.resolveClassName(ADVISOR, beans.getBeanClassLoader()), true, false)) {
+            Pointcut pointcut =
+                    beans.getSingleton(name) instanceof PointcutAdvisor advisor ? advisor.getPointcut() : null;
+            if (pointcut == null) {
+                return List.of();
+            }
+            pointcuts.add(pointcut);
+        }
+        return secured(
+                type,
+                services,
+                names,
+                method -> pointcuts.stream()
+                        .noneMatch(pointcut -> pointcut.getClassFilter().matches(type)
+                                && pointcut.getMethodMatcher().matches(method, type)));
     }
 
     private static void warn(ConfigurableListableBeanFactory beans, List<String> secured, String message) {
@@ -118,13 +154,25 @@ final class SecuredMethods {
         return beans.getBeanNamesForType(type, true, false).length > 0;
     }
 
-    /** Returns the methods of the services with an annotation, such as {@code Orders.cancel (@PreAuthorize)}. */
     private static List<String> secured(Class<?> type, Set<Class<?>> services, List<String> names) {
+        return secured(type, services, names, method -> true);
+    }
+
+    /**
+     * Returns the methods of the services with an annotation, such as {@code Orders.cancel (@PreAuthorize)}.
+     *
+     * @param counted the methods of the class to consider
+     */
+    private static List<String> secured(
+            Class<?> type, Set<Class<?>> services, List<String> names, Predicate<Method> counted) {
         List<String> found = new ArrayList<>();
         for (Class<?> service : services) {
             for (Method declared : service.getMethods()) {
                 Method implemented =
                         ClassUtils.getMethodIfAvailable(type, declared.getName(), declared.getParameterTypes());
+                if (!counted.test(implemented == null ? declared : implemented)) {
+                    continue;
+                }
                 List<MergedAnnotations> present = Stream.of(implemented == null ? declared : implemented, type)
                         .map(element -> MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY))
                         .toList();

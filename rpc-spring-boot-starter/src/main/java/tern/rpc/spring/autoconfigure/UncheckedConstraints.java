@@ -4,7 +4,11 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.AnnotatedParameterizedType;
 import java.lang.reflect.AnnotatedType;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,6 +34,7 @@ final class UncheckedConstraints {
 
     private static final String CONSTRAINT = "jakarta.validation.Constraint";
     private static final String CASCADE = "jakarta.validation.Valid";
+    private static final String VALID = "@Valid";
     private static final String STARTER = "org.springframework.boot:spring-boot-starter-validation";
     private static final int MAX_METHODS = 5;
 
@@ -43,8 +48,10 @@ final class UncheckedConstraints {
     static void check(ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services) {
         List<String> constrained = new ArrayList<>();
         List<String> altered = new ArrayList<>();
+        List<String> shallow = new ArrayList<>();
         for (Class<?> service : services) {
             for (Method declared : service.getMethods()) {
+                addWithoutValid(service, declared, shallow);
                 Method implemented =
                         ClassUtils.getMethodIfAvailable(type, declared.getName(), declared.getParameterTypes());
                 String ofInterface = parameters(declared);
@@ -79,6 +86,77 @@ final class UncheckedConstraints {
                             + " constraints (HV000151). Move them to the interface",
                     shown(altered));
         }
+        tellWithoutValid(type, shallow, isValidated);
+    }
+
+    /** Logs that the constraints inside arguments are not checked. Without {@link Validated}, this may be intended. */
+    private static void tellWithoutValid(Class<?> type, List<String> parameters, boolean isValidated) {
+        if (parameters.isEmpty()) {
+            return;
+        }
+        if (isValidated) {
+            LOG.warn(
+                    "The constraints inside the arguments of {} are not checked, because these parameters have no"
+                            + " @Valid. Put @Valid on them in the interface",
+                    shown(parameters));
+        } else {
+            LOG.info(
+                    "The constraints inside the arguments of {} are not checked. To check them, put @Valid on these"
+                            + " parameters in the interface, and @Validated on {}",
+                    shown(parameters),
+                    type.getSimpleName());
+        }
+    }
+
+    /**
+     * Adds each parameter that lacks {@code @Valid} although its class, or a class in its type arguments, has
+     * constraints.
+     */
+    private static void addWithoutValid(Class<?> service, Method method, List<String> found) {
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            if (!constraints(method, i).contains(VALID)) {
+                int number = i + 1;
+                classesIn(method.getGenericParameterTypes()[i])
+                        .filter(UncheckedConstraints::hasConstraints)
+                        .findFirst()
+                        .ifPresent(type -> found.add(service.getSimpleName() + "." + method.getName() + " (parameter "
+                                + number + ": " + type.getSimpleName() + ")"));
+            }
+        }
+    }
+
+    /** Returns the class of the type, the classes of its type arguments, and those of its elements. */
+    private static Stream<Class<?>> classesIn(Type type) {
+        if (type instanceof Class<?> known) {
+            return Stream.of(known.isArray() ? known.getComponentType() : known);
+        }
+        if (type instanceof ParameterizedType generic) {
+            return Stream.concat(
+                    classesIn(generic.getRawType()),
+                    Arrays.stream(generic.getActualTypeArguments()).flatMap(UncheckedConstraints::classesIn));
+        }
+        return type instanceof WildcardType wildcard
+                ? Arrays.stream(wildcard.getUpperBounds()).flatMap(UncheckedConstraints::classesIn)
+                : Stream.empty();
+    }
+
+    /** Returns whether a field or method of the class or of a superclass has a constraint. */
+    private static boolean hasConstraints(Class<?> type) {
+        for (Class<?> owner = type; owner != null && !ExportedBeans.isForeign(owner); owner = owner.getSuperclass()) {
+            Set<String> found = new TreeSet<>();
+            for (Field field : owner.getDeclaredFields()) {
+                add(field, found);
+                add(field.getAnnotatedType(), found);
+            }
+            for (Method method : owner.getDeclaredMethods()) {
+                add(method, found);
+            }
+            found.remove(VALID);
+            if (!found.isEmpty()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isActive(ConfigurableListableBeanFactory beans) {
@@ -98,14 +176,19 @@ final class UncheckedConstraints {
     private static String parameters(Method method) {
         List<String> described = new ArrayList<>();
         for (int i = 0; i < method.getParameterCount(); i++) {
-            Set<String> found = new TreeSet<>();
-            add(method.getParameters()[i], found);
-            add(method.getAnnotatedParameterTypes()[i], found);
+            Set<String> found = constraints(method, i);
             if (!found.isEmpty()) {
                 described.add("parameter " + (i + 1) + ": " + String.join(" ", found));
             }
         }
         return String.join(", ", described);
+    }
+
+    private static Set<String> constraints(Method method, int parameter) {
+        Set<String> found = new TreeSet<>();
+        add(method.getParameters()[parameter], found);
+        add(method.getAnnotatedParameterTypes()[parameter], found);
+        return found;
     }
 
     private static String result(Method method) {

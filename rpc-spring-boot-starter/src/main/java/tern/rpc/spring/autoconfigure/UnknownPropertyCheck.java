@@ -70,6 +70,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         prefixes.warnOfDubbo(beans.getBeanClassLoader());
         prefixes.warnOfGrpc(beans.getBeanClassLoader());
+        MisplacedArguments.warn(beans, known);
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"
@@ -99,12 +100,10 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             } else if (instead != null) {
                 problems.add(found + " is not one of Tern's; " + instead);
             } else if (!variables) {
-                String suggestion = suggestions.misspelt(name);
-                others.add(
-                        suggestion == null
-                                ? name + origin(source.getConfigurationProperty(name))
-                                : name + origin(source.getConfigurationProperty(name)) + ", did you mean " + suggestion
-                                        + "?");
+                String suggestion = suggestions.aboutOther(name);
+                others.add(name
+                        + origin(source.getConfigurationProperty(name))
+                        + (suggestion == null ? "" : ", " + suggestion));
             }
         });
     }

@@ -7,6 +7,7 @@ import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import io.grpc.health.v1.HealthGrpc;
+import jakarta.annotation.Resource;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -161,6 +163,33 @@ class InjectionShapesTest {
         }
     }
 
+    static class ResourceUser {
+        @Resource
+        GreetingService greetings;
+    }
+
+    static class LookingUser {
+        LookingUser(BeanFactory beans) {
+            beans.getBean(GreetingService.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {ResourceUser.class, LookingUser.class})
+    void serviceThatIsLookedUpAsABeanIsExplained(Class<?> user) {
+        String setting = "rpc.client.url=127.0.0.1:1";
+        application(user).withPropertyValues(setting).run(here -> {
+            FailureAnalysis analysis =
+                    new LostReferenceFailureAnalyzer(null, environment(setting)).analyze(here.getStartupFailure());
+
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getDescription())
+                    .startsWith("Bean '")
+                    .contains(user.getSimpleName() + "' needs a bean of " + GreetingService.class.getName());
+            assertThat(analysis.getAction()).contains("put @RpcReference on the field or parameter");
+        });
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class TwoGreetings {
         @Bean
@@ -300,6 +329,28 @@ class InjectionShapesTest {
         });
 
         Messages.assertSays("types: record that is not Serializable", told.toString());
+    }
+
+    @RpcService
+    static class PlatesAndGreetings implements Plates, GreetingService {
+        @Override
+        public Plate take() {
+            return new Plate("soup");
+        }
+
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @Test
+    void interfaceThatCannotBeServedBesideAnotherMayBeLeftOut() {
+        provider(PlatesAndGreetings.class)
+                .run(here -> assertThat(
+                                StartFailures.causeOf(here.getStartupFailure()).action())
+                        .endsWith("If the interface is no service, name the interfaces to export in"
+                                + " @RpcService(interfaces)."));
     }
 
     interface Clock {

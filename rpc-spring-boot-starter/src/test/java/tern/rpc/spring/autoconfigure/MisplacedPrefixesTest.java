@@ -20,7 +20,16 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class MisplacedPrefixesTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"tern.rpc.", "spring.rpc.", "spring.tern.rpc."})
+    @ValueSource(
+            strings = {
+                "tern.rpc.",
+                "tern-rpc.",
+                "spring.rpc.",
+                "spring.tern.rpc.",
+                "spring.application.rpc.",
+                "server.rpc.",
+                "management.rpc."
+            })
     void propertyBelowAWrongPrefixStopsTheStart(String prefix) {
         application()
                 .withPropertyValues(prefix + "server.port=20990", prefix + "client.services.user-service.url=h:1")
@@ -37,6 +46,18 @@ class MisplacedPrefixesTest {
                 .run(here -> assertThat(here).hasNotFailed());
 
         assertThat(output).contains("is not read; the name is rpc.client.zone").doesNotContain("tern.colour");
+    }
+
+    @Test
+    void namesThatTheApplicationChoosesBelowPrefixesOfSpringBootAreLeftAlone(CapturedOutput output) {
+        application()
+                .withPropertyValues(
+                        "logging.level.rpc.client.url=debug",
+                        "management.metrics.enable.rpc.server.reflection=false",
+                        "shop.rpc.client.url=h:1")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("is not read");
     }
 
     @Test

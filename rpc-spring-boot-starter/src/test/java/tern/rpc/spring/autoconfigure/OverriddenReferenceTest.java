@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import java.util.Optional;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.Mockito;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -19,6 +23,8 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -192,6 +198,34 @@ class OverriddenReferenceTest {
             assertThat(consumers.field.hello("Ada")).isEqualTo("Hello Ada");
             verify(greeter).hello("Ada");
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class StubWithoutPrimary {
+        @Bean
+        Hello stub() {
+            return name -> "stub, " + name;
+        }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void otherLocalBeanIsNotUsedWhichIsSaid(CapturedOutput output) {
+        Logger log = (Logger) LoggerFactory.getLogger(OverridingBeans.class);
+        log.setLevel(Level.INFO);
+        try {
+            Applications.provider(Consumers.class, Greeter.class, StubWithoutPrimary.class)
+                    .withPropertyValues(NOWHERE)
+                    .run(here -> assertThatExceptionOfType(RpcException.class)
+                            .isThrownBy(
+                                    () -> here.getBean(Consumers.class).field.hello("Ada")));
+        } finally {
+            log.setLevel(null);
+        }
+
+        assertThat(output)
+                .contains(Consumers.class.getName() + ".field makes remote calls, and does not use the local bean"
+                        + " stub. To use a local bean instead, mark it @Primary");
     }
 
     @Test

@@ -147,6 +147,43 @@ class PlaceholdersTest {
                                 " of " + Versioned.class.getName() + " is '${nover}', but there is no property nover"));
     }
 
+    static class Bare {
+        @RpcReference(url = "greeting.url")
+        GreetingService greetings;
+    }
+
+    @Test
+    void nameOfAPropertyWithoutAPlaceholderStopsTheStart() {
+        application(Bare.class).withPropertyValues("greeting.url=127.0.0.1:1").run(here -> {
+            RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+            assertThat(failure)
+                    .hasMessage("@RpcReference(url) at " + Bare.class.getName()
+                            + ".greetings is 'greeting.url', which is the name of a property, and not its value");
+            assertThat(failure.action()).isEqualTo("Write ${greeting.url} to use the value of the property.");
+        });
+        application(Bare.class).run(here -> assertThat(here).hasNotFailed());
+    }
+
+    @RpcService(version = "#{'1.' + 0}")
+    static class Computed implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @Test
+    void expressionStopsTheStart() {
+        provider(Computed.class).withConfiguration(STRICT).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure)
+                    .hasMessageStartingWith("@RpcService(version) of bean '")
+                    .hasMessageEndingWith(" is '#{'1.' + 0}', but Tern replaces only placeholders (${…}) there, and no"
+                            + " expressions (#{…})");
+            assertThat(failure.action()).contains("Put the value into a property");
+        });
+    }
+
     @Test
     void textThatYamlChangesStopsTheStart() throws Exception {
         PropertyValueCheckTest.with(provider(Versioned.class), PropertyValueCheckTest.yaml("nover: 1.10"))

@@ -108,6 +108,24 @@ class PropertySuggestionsTest {
                         + " queue-capacity;",
                 "rpc.server.queue-depth | docs/properties.md",
                 "rpc.slo.budget | the names below rpc.slo are qps, latency;",
+                "rpc.server.client-auth | did you mean rpc.server.ssl.client-auth?",
+                "rpc.server.allowed-origins | did you mean rpc.server.cors.allowed-origins?",
+                "rpc.server.http.cors.allowed-origins | did you mean rpc.server.cors.allowed-origins?",
+                "rpc.client.bundle | did you mean rpc.client.ssl.bundle?",
+                "rpc.client.services.x.bundle | did you mean rpc.client.services.x.ssl.bundle?",
+                "rpc.client.services.x.name | @RpcReference",
+                "rpc.client.proxy | not through a proxy",
+                "rpc.client.proxy.host | not through a proxy",
+                "rpc.client.ssl.trust-all | trust store of the bundle that rpc.client.ssl.bundle names",
+                "rpc.client.services.x.ssl.verify-hostname | rpc.client.services.x.ssl.bundle names",
+                "rpc.client.circuit-breaker.enabled | docs/cluster.md",
+                "rpc.server.https-port | all protocols are served on rpc.server.port",
+                "rpc.server.access-log | docs/filters.md",
+                "rpc.server.base-packages | @ComponentScan",
+                "rpc.server.queue-timeout | rpc.server.max-queue-wait",
+                "rpc.client.default.timeout | did you mean rpc.client.timeout?",
+                "rpc.client.config.orders.url | did you mean rpc.client.services.orders.url?",
+                "rpc.client.services.x.methods.greet.name | the name of the method",
             })
     void guessIsAnsweredByItsMeaning(String row) {
         String[] parts = row.split(" \\| ");
@@ -163,6 +181,23 @@ class PropertySuggestionsTest {
                 assertThat(about(name)).as(name).contains(expected);
             }
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", textBlock = """
+            rpc.port                | did you mean rpc.server.port?
+            rpc.url                 | did you mean rpc.client.url?
+            rpc.timeout             | did you mean rpc.client.timeout?
+            rpc.token               | did you mean rpc.server.token or rpc.client.token?
+            rpc.ssl.bundle          | did you mean rpc.server.ssl.bundle or rpc.client.ssl.bundle?
+            rpc.max-message         | did you mean rpc.limits.max-message?
+            rpc.services.orders.url | did you mean rpc.client.services.orders.url?
+            rpc.sever.port          | did you mean rpc.server.port?
+            rpc.gateway.url         | -
+            rpc.orders              | -
+            """)
+    void propertyWithoutAPrefixOfTernIsAnsweredWithTheMissingLevel(String name, String advice) {
+        assertThat(SUGGESTIONS.aboutOther(ConfigurationPropertyName.of(name))).isEqualTo(advice);
     }
 
     @Test

@@ -40,6 +40,8 @@ class PropertyTableTest {
             - `<method>` is the name of a method in any form (`getAll`, `get-all`). If several methods fit, only the exact name is accepted.
             - In an environment variable, the words of `<name>` and `<method>` may be joined or separated by underscores:
               `RPC_CLIENT_SERVICES_ORDER_SERVICE_TIMEOUT` and `RPC_CLIENT_SERVICES_ORDERSERVICE_TIMEOUT` set the timeout of `OrderService`.
+            - Values are read at startup. [Changed properties](registries.md#changed-properties) lists the properties whose changes take
+              effect while the application runs, for example with Spring Cloud.
             - The application does not start if an unknown property is set (in an environment variable, it only causes a warning), or if a
               value is out of range.
 

@@ -93,6 +93,59 @@ class PropertyValueCheckTest {
     }
 
     @Test
+    void portOfTheWebServerInAnAddressIsExplained() {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.client.url=localhost:${local.server.port}")
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessageStartingWith("rpc.client.url contains the placeholder ${local.server.port}, the"
+                                    + " port of this application's web server");
+                    assertThat(failure.action()).contains("set rpc.client.url to local");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.client.url=\"localhost:20880\"",
+                "rpc.server.token='secret'",
+                "rpc.client.services.orders.group=\"a\",\"b\"",
+                "rpc.server.registry=\"\"",
+            })
+    void quotationMarksThatArePartOfAValueStopTheStart(String line) {
+        assertRefused(line, " has quotation marks around its value, which are part of the value", "Remove the");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.server.port=20880 # the usual port",
+                "rpc.client.url=localhost:20880 // for tests",
+                "rpc.server.token=secret #1",
+            })
+    void commentThatIsPartOfAValueStopsTheStart(String line) {
+        assertRefused(line, " has a comment behind its value, which is part of the value", "Move the comment");
+    }
+
+    private static void assertRefused(String line, String problem, String action) {
+        provider(Greeter.class).withPropertyValues(line).run(there -> {
+            RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+            assertThat(failure).hasMessage(line.substring(0, line.indexOf('=')) + problem);
+            assertThat(failure.action()).startsWith(action).doesNotContain("secret");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"it's", "'", "a#b", "tri://orders"})
+    void tokenMayContainTheCharactersOfQuotationMarksAndComments(String token) {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.server.token=" + token)
+                .run(there ->
+                        assertThat(there.getBean(ServerSettings.class).tokens()).containsExactly(Token.of(token)));
+    }
+
+    @Test
     void overriddenPlaceholderIsNotRead() {
         with(
                         provider(Greeter.class).withPropertyValues("rpc.server.token=ok"),

@@ -2,8 +2,13 @@ package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.mock;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
@@ -15,7 +20,9 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.transport.ServerTransport;
 
 /** Tests the output that users see if an application fails to start. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -32,6 +39,26 @@ class RpcStartFailureTest {
                     .contains("The RPC server cannot listen on port " + taken.getLocalPort() + " of 127.0.0.1")
                     .contains("set rpc.server.port to another one");
         }
+    }
+
+    @Test
+    void portThatNeedsAPermissionIsExplained() {
+        ServerTransport refused = mock(ServerTransport.class);
+        doThrow(new UncheckedIOException(new BindException("Permission denied")))
+                .when(refused)
+                .start(any());
+
+        Applications.provider(Greeter.class)
+                .withBean(ServerTransport.class, () -> refused)
+                .withPropertyValues("rpc.server.port=443")
+                .run(there -> {
+                    RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
+                    assertThat(failure)
+                            .hasMessage("The RPC server cannot listen on port 443 of all addresses: Permission denied");
+                    assertThat(failure.action())
+                            .startsWith("Set rpc.server.port to 1024 or above")
+                            .doesNotContain("Stop the process");
+                });
     }
 
     @Test

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
+import java.io.Serializable;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -176,6 +179,70 @@ class RpcValidationTest {
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain("The constraints of", "Bean Validation refuses");
+    }
+
+    record Address(@NotBlank String city) implements Serializable {}
+
+    record Parcel(String label, @Valid Address to) implements Serializable {}
+
+    static class Part implements Serializable {
+        private int count;
+
+        @Min(1)
+        public int getCount() {
+            return count;
+        }
+    }
+
+    static class Spare extends Part {}
+
+    /** The interface of a service whose parameters lack {@link Valid}, apart from some that need none. */
+    public interface Deliveries {
+        void deliver(Address to);
+
+        void deliverAll(String name, List<Address> to);
+
+        void repair(Spare[] parts);
+
+        void checked(@Valid Address to, List<@Valid Address> others);
+
+        void plain(String label, List<String> tags, Map<String, Long> counts);
+    }
+
+    @RpcService
+    @Validated
+    static class Van implements Deliveries {
+        @Override
+        public void deliver(Address to) {}
+
+        @Override
+        public void deliverAll(String name, List<Address> to) {}
+
+        @Override
+        public void repair(Spare[] parts) {}
+
+        @Override
+        public void checked(Address to, List<Address> others) {}
+
+        @Override
+        public void plain(String label, List<String> tags, Map<String, Long> counts) {}
+    }
+
+    @Test
+    void argumentWithConstraintsInsideAndWithoutValidCausesAWarning(CapturedOutput output) {
+        provider(Van.class)
+                .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("The constraints inside the arguments of ")))
+                .singleElement()
+                .asString()
+                .contains(
+                        "Deliveries.deliver (parameter 1: Address)",
+                        "Deliveries.deliverAll (parameter 2: Address)",
+                        "Deliveries.repair (parameter 1: Spare)",
+                        "Put @Valid on them in the interface")
+                .doesNotContain("Deliveries.checked", "Deliveries.plain", "parameter 1: List");
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.security.access.annotation.Secured;
 import org.springframework.security.access.prepost.PreAuthorize;
 import org.springframework.security.authorization.method.AuthorizationAdvisor;
+import org.springframework.security.authorization.method.AuthorizationManagerBeforeMethodInterceptor;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
 import tern.rpc.spring.RpcServerCustomizer;
@@ -26,6 +27,7 @@ import tern.rpc.spring.RpcService;
 class SecuredMethodsTest {
 
     private static final String WITHOUT_EFFECT = "have no effect, because method security is not active";
+    private static final String IGNORED = "have no effect, because method security does not apply them";
     private static final String REFUSED = "as UNAUTHENTICATED, because nothing authenticates the callers";
 
     @ParameterizedTest
@@ -68,6 +70,25 @@ class SecuredMethodsTest {
         assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {OnClass.class, OnMethodOfJakarta.class})
+    void annotationThatMethodSecurityDoesNotApplyIsReported(Class<?> service, CapturedOutput output) {
+        provider(service, OnlyExpressions.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .containsOnlyOnce(IGNORED)
+                .contains(service.getSimpleName() + ".greet (@", "securedEnabled = true", "jsr250Enabled = true")
+                .doesNotContain(REFUSED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OnClass.class, OnMethodOfJakarta.class, OnMethod.class})
+    void annotationThatMethodSecurityAppliesIsNotReported(Class<?> service, CapturedOutput output) {
+        provider(service, AllAnnotations.class).run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(IGNORED);
+    }
+
     @Test
     void methodThatPermitsAllCallsIsNotReported(CapturedOutput output) {
         provider(Open.class, MethodSecurity.class)
@@ -98,6 +119,29 @@ class SecuredMethodsTest {
                 .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
+    }
+
+    /** Method security as {@code @EnableMethodSecurity} configures it. */
+    @Configuration(proxyBeanMethods = false)
+    static class OnlyExpressions {
+        @Bean
+        AuthorizationAdvisor expressions() {
+            return AuthorizationManagerBeforeMethodInterceptor.preAuthorize();
+        }
+    }
+
+    /** Method security with {@code securedEnabled} and {@code jsr250Enabled}. */
+    @Configuration(proxyBeanMethods = false)
+    static class AllAnnotations extends OnlyExpressions {
+        @Bean
+        AuthorizationAdvisor secured() {
+            return AuthorizationManagerBeforeMethodInterceptor.secured();
+        }
+
+        @Bean
+        AuthorizationAdvisor jakarta() {
+            return AuthorizationManagerBeforeMethodInterceptor.jsr250();
+        }
     }
 
     @RpcService

@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
@@ -44,8 +45,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
         int slash = path.lastIndexOf('/');
         if (slash < 2 || slash == path.length() - 1 || path.charAt(0) != '/') {
-            throw unknown(
-                    "'" + PeerText.name(path) + "' is not the path of a method; expected /package.Service/method");
+            throw notOfAMethod(services, path);
         }
         ServiceDescriptor service = services.service(path.substring(1, slash));
         String name = path.substring(slash + 1);
@@ -57,6 +57,35 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
             services.require(key);
         }
         return new Route(key, service, name, MethodLookup.find(services, service, name));
+    }
+
+    /** Returns the error for a path that cannot belong to a method. The error names the methods or the services. */
+    private static RpcException notOfAMethod(ServiceLookup services, String path) {
+        String problem = "'" + PeerText.name(path) + "' is not the path of a method; expected ";
+        try {
+            ServiceDescriptor service = services.service(withoutOuterSlashes(path));
+            return unknown(problem + "/" + service.name() + "/method with one of "
+                    + service.methods().stream()
+                            .map(MethodDescriptor::name)
+                            .distinct()
+                            .collect(Collectors.joining(", ")));
+        } catch (RpcException notExported) {
+            return unknown(
+                    problem + "/package.Service/method; " + notExported.status().description());
+        }
+    }
+
+    /** Returns the path without the slashes at its beginning and at its end; the path itself if it has only slashes. */
+    private static String withoutOuterSlashes(String path) {
+        int from = 0;
+        int to = path.length();
+        while (from < to && path.charAt(from) == '/') {
+            from++;
+        }
+        while (to > from && path.charAt(to - 1) == '/') {
+            to--;
+        }
+        return from == to ? path : path.substring(from, to);
     }
 
     /** The interface that stands in for the service in a route that leads to no exported service. */

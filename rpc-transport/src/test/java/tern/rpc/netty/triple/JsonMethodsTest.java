@@ -3,11 +3,14 @@ package tern.rpc.netty.triple;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
 import java.net.http.HttpClient.Version;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.peer.RawSocket;
@@ -58,6 +61,27 @@ class JsonMethodsTest extends JsonCalls {
                 404,
                 "not_found",
                 "test.Shop:9");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            /                | '/' is not the path of a method; expected /package.Service/method; service / is not
+            /                | exported services: test.Shop
+            /favicon.ico     | '/favicon.ico' is not the path of a method
+            /test.Shop       | '/test.Shop' is not the path of a method; expected /test.Shop/method with one of
+            /test.Shop       | sell
+            /test.Shop/      | '/test.Shop' is not the path of a method; expected /test.Shop/method with one of
+            /Shop/find       | service Shop is not exported here; exported services: test.Shop
+            /test/Shop/find  | service test/Shop is not exported here; exported services: test.Shop
+            /actuator/health | service actuator is not exported here; exported services: test.Shop
+            """)
+    void pathOfNoMethodIsAnsweredWithTheMethodsOrTheServices(String path, String part) {
+        URI address = URI.create("http://localhost:" + server.port() + path);
+
+        for (Version version : Version.values()) {
+            HttpRequest browser = HttpRequest.newBuilder(address).GET().build();
+            assertError(send(version, browser), 404, "not_found", part);
+        }
     }
 
     @ParameterizedTest

@@ -1,0 +1,44 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+
+/**
+ * Warns about arguments of the command line that set properties of Tern in a form that Spring does not read, such as
+ * {@code java -jar app.jar -Drpc.server.port=1}. Spring reads only arguments that begin with two hyphens. Without a
+ * warning, the application would silently use another value.
+ */
+final class MisplacedArguments {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MisplacedArguments.class);
+
+    /** The bean that contains the command line, in applications that {@code SpringApplication} starts. */
+    private static final String ARGUMENTS = "springApplicationArguments";
+
+    /** Matches a property with another prefix than two hyphens, such as {@code -D}, one hyphen, a dash or none. */
+    private static final Pattern PROPERTY = Pattern.compile("(?!--)[^\\w]{0,2}D?(rpc\\.[\\w.\\[\\]-]+)[=:].*");
+
+    private MisplacedArguments() {}
+
+    /** Logs one warning for each argument. The warning does not show the value, because it may be a token. */
+    static void warn(ConfigurableListableBeanFactory beans, KnownProperties known) {
+        if (beans.getSingleton(ARGUMENTS) instanceof ApplicationArguments arguments) {
+            for (String argument : arguments.getSourceArgs()) {
+                Matcher property = PROPERTY.matcher(argument);
+                if (property.matches() && known.contains(ConfigurationPropertyName.adapt(property.group(1), '.'))) {
+                    LOG.warn(
+                            "The argument {}{}=… is not read as a property; behind the jar or the main class, write"
+                                    + " --{}=…; -D belongs in front of -jar",
+                            argument.substring(0, property.start(1)),
+                            property.group(1),
+                            property.group(1));
+                }
+            }
+        }
+    }
+}

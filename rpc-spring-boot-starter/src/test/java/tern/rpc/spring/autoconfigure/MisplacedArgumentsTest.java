@@ -1,0 +1,43 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.DefaultApplicationArguments;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Tests the warning about arguments of the command line that Spring does not read as properties. */
+@ExtendWith(OutputCaptureExtension.class)
+class MisplacedArgumentsTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-Drpc.client.token", "rpc.client.token", "-rpc.client.token", "—rpc.client.token"})
+    void propertyInAFormThatSpringDoesNotReadIsNamedWithTheRightForm(String argument, CapturedOutput output) {
+        startedWith(argument + "=geheim").run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.token=", " is not read as a property", "write --rpc.client.token=")
+                .doesNotContain("geheim");
+    }
+
+    @Test
+    void otherArgumentsAreLeftAlone(CapturedOutput output) {
+        startedWith("--rpc.client.zone=a", "-Drpc.gateway.url=http://x", "import", "-Dshop.rpc.client.zone=b", "a=b")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("is not read as a property");
+    }
+
+    /** Registers the arguments as {@code SpringApplication} does. */
+    private static ApplicationContextRunner startedWith(String... arguments) {
+        return application()
+                .withInitializer(context -> context.getBeanFactory()
+                        .registerSingleton("springApplicationArguments", new DefaultApplicationArguments(arguments)));
+    }
+}
