@@ -61,15 +61,20 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
-    /** Returns each address with the reason why it cannot be reached, for error messages. */
+    /**
+     * Returns up to {@value #MAX_ADDRESSES_NAMED} addresses with the reason why each of them cannot be reached, for error
+     * messages.
+     */
     String all() {
         List<Target> targets = cluster.targets();
+        int more = targets.size() - MAX_ADDRESSES_NAMED;
         String reasons = targets.isEmpty()
                 ? cluster.sourceName() + ": no address found"
                 : targets.stream()
-                        .limit(MAX_ADDRESSES_NAMED)
-                        .map(ProviderFailures::failure)
-                        .collect(Collectors.joining("; "));
+                                .limit(MAX_ADDRESSES_NAMED)
+                                .map(ProviderFailures::failure)
+                                .collect(Collectors.joining("; "))
+                        + (more > 0 ? "; and " + more + " more" : "");
         return reasons + cluster.advice();
     }
 

@@ -14,9 +14,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +28,8 @@ import tern.rpc.Durations;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
-import tern.rpc.StatusCode;
 import tern.rpc.cluster.ClusterParts;
 import tern.rpc.cluster.ClusterReport;
 import tern.rpc.cluster.ClusterSettings;
@@ -70,8 +68,6 @@ public final class RpcClient implements AutoCloseable {
      */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    private static final Duration LOOK_EVERY = Duration.ofMillis(5);
-
     /** The maximum number of simultaneous lookups of host names. A name server may take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
@@ -107,6 +103,7 @@ public final class RpcClient implements AutoCloseable {
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
     private volatile boolean closed;
+    private final ConnectionWait connectionWait;
     private final Map<Object, EndpointInvoker> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
 
     private RpcClient(Builder builder) {
@@ -123,8 +120,9 @@ public final class RpcClient implements AutoCloseable {
                 builder.keepAlive,
                 builder.threadFactory);
         this.lookups = Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
-        this.clusterTimer = Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("rpc-client-cluster"));
+        this.clusterTimer = newTimer();
         this.hedgeTimer = builder.timer != null ? builder.timer : clusterTimer;
+        this.connectionWait = new ConnectionWait(clock, () -> closed);
         this.parts = new ClusterParts(
                 clock, clusterTimer, ThreadLocalRandom.current().nextLong());
         builder.transports.forEach(transport ->
@@ -138,6 +136,14 @@ public final class RpcClient implements AutoCloseable {
         gauge(RpcMeter.CLIENT_IN_FLIGHT, ClientConnection::inFlight);
         gauge(RpcMeter.CLIENT_WRITE_QUEUE, ClientConnection::queuedBytes);
         meters.counter(RpcMeter.CLIENT_LATE_ANSWERS, this, client -> client.sum(ClientConnection::lateAnswers));
+    }
+
+    /** Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call. */
+    static ScheduledThreadPoolExecutor newTimer() {
+        ScheduledThreadPoolExecutor timer =
+                new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-client-cluster"));
+        timer.setRemoveOnCancelPolicy(true);
+        return timer;
     }
 
     private void gauge(RpcMeter meter, ToLongFunction<ClientConnection> value) {
@@ -211,7 +217,8 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls to this
-     * method. These rules take precedence over rules from a registry. Connections stay open.
+     * method. These rules take precedence over rules from a registry, unless they {@linkplain Rules#yieldsToSource
+     * yield} to them. Connections stay open.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param rules the rules; {@link Rules#NONE} to remove earlier rules
@@ -282,7 +289,7 @@ public final class RpcClient implements AutoCloseable {
         checkOpen(reference); // Another thread may have closed this client in the meantime.
         endpoints.cluster().start(LOOK_UP);
         if (reference.check()) {
-            awaitProvider(reference.key(), endpoints);
+            connectionWait.require(reference.key(), endpoints, checkTimeout);
         }
         ServiceProxy proxy = new ServiceProxy(
                 reference.type(),
@@ -336,24 +343,6 @@ public final class RpcClient implements AutoCloseable {
                 clusterTimer);
     }
 
-    private void awaitProvider(ServiceKey service, EndpointInvoker endpoints) {
-        if (!isReached(endpoints, checkTimeout, () -> {})) {
-            if (Thread.currentThread().isInterrupted()) {
-                throw new RpcException(
-                        StatusCode.CANCELLED,
-                        "the thread was interrupted while it waited for a provider of " + service,
-                        Executed.NO,
-                        null);
-            }
-            throw new RpcException(
-                    StatusCode.UNAVAILABLE,
-                    "no provider of " + service + " can be reached: "
-                            + endpoints.failures().all() + " (the reference asks for a check at start)",
-                    Executed.NO,
-                    null);
-        }
-    }
-
     /**
      * Connects to a provider of a reference immediately, even during the pause after a failed attempt, and blocks until
      * a provider is connected. Use it when the application knows that a provider has just started.
@@ -365,20 +354,7 @@ public final class RpcClient implements AutoCloseable {
      */
     public boolean connect(Object proxy, Duration atMost) {
         EndpointInvoker endpoints = endpoints(proxy);
-        return isReached(endpoints, atMost, endpoints.cluster()::attempt);
-    }
-
-    private boolean isReached(EndpointInvoker endpoints, Duration atMost, Runnable attempt) {
-        long end = clock.nanoTime() + atMost.toNanos();
-        while (!endpoints.isAvailable()) {
-            // If the process receives SIGTERM during startup, Spring interrupts the main thread.
-            if (closed || clock.nanoTime() - end >= 0 || Thread.currentThread().isInterrupted()) {
-                return false;
-            }
-            attempt.run();
-            LockSupport.parkNanos(LOOK_EVERY.toNanos());
-        }
-        return true;
+        return connectionWait.isReached(endpoints, atMost, endpoints.cluster()::attempt);
     }
 
     /**

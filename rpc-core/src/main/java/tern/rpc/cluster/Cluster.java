@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -101,7 +102,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
+     *     if another reference has waited for the same list in vain
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -115,7 +117,8 @@ public final class Cluster implements AutoCloseable {
             return;
         }
         try {
-            if (!atMost.isZero() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (!atMost.isZero() && !made.isLate() && !heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+                made.waitedInVain();
                 refresh(); // The source may have an old list to use until the first list arrives.
             }
         } catch (InterruptedException e) {
@@ -129,7 +132,8 @@ public final class Cluster implements AutoCloseable {
         if (closed) {
             return;
         }
-        use(list.after(snapshot, this::answers, clock.nanoTime()));
+        long now = clock.nanoTime();
+        use(list.after(snapshot, answers(now), now));
         if (snapshot.state() != EndpointSnapshot.State.UNKNOWN
                 || !snapshot.why().isEmpty()) {
             heard.countDown();
@@ -145,20 +149,22 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns whether a provider is connected, or about to be connected, and answers. A provider that has been silent
-     * for only a short time counts as answering, because all providers are silent during a pause of this process. If
-     * the client dropped unlisted providers after a pause of this process, it could use these providers again only when
-     * they are listed.
+     * Returns a check whether a provider is connected, or about to be connected, and answers. A provider that has been
+     * silent for only a short time counts as answering, because all providers are silent during a pause of this
+     * process. If the client dropped unlisted providers after a pause of this process, it could use these providers
+     * again only when they are listed.
      */
-    private boolean answers(Endpoint endpoint) {
-        long now = clock.nanoTime();
-        for (Target target : routes.all()) {
-            if (target.endpoint().equals(endpoint)) {
-                return (target.node().isUsable() || target.node().isConnecting())
-                        && target.node().stalledForNanos(now) < MAX_SILENCE_NANOS;
+    private Predicate<Endpoint> answers(long now) {
+        Map<Endpoint, Target> used = new HashMap<>(); // filled by the first check, because most lists need no check
+        return endpoint -> {
+            if (used.isEmpty()) {
+                routes.all().forEach(target -> used.put(target.endpoint(), target));
             }
-        }
-        return false;
+            Target target = used.get(endpoint);
+            return target != null
+                    && (target.node().isUsable() || target.node().isConnecting())
+                    && target.node().stalledForNanos(now) < MAX_SILENCE_NANOS;
+        };
     }
 
     private synchronized void look() {
@@ -167,7 +173,8 @@ public final class Cluster implements AutoCloseable {
             return;
         }
         try {
-            LastGood later = list.later(this::answers, clock.nanoTime());
+            long now = clock.nanoTime();
+            LastGood later = list.later(answers(now), now);
             if (later.held().size() < list.held().size()) {
                 use(later);
             }
@@ -271,7 +278,7 @@ public final class Cluster implements AutoCloseable {
             }
             return only;
         }
-        Target trial = survey.takeTrial();
+        Target trial = group.takesTrials() ? survey.takeTrial() : null;
         if (trial != null
                 && trial != excluded
                 && trial.isUsable()

@@ -53,6 +53,15 @@ final class Group {
     }
 
     /**
+     * Returns whether a call may be sent to any provider, to find out whether a slow provider has recovered. With
+     * {@link ConsistentHash}, the key of a call determines its provider. The application's own balancers may have
+     * reasons for their choice that the client does not know.
+     */
+    boolean takesTrials() {
+        return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;
+    }
+
+    /**
      * Measures which share of the calls stays in the client's zone. A provider is good if it is usable, has the service
      * and a weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, the
      * remaining calls go to providers of other zones.

@@ -19,6 +19,9 @@ public final class Hashes {
     private static final Logger LOG = LoggerFactory.getLogger(Hashes.class);
     private static final long STEP = 0x100000001B3L;
 
+    /** The interface of all messages of protobuf. Their hash codes depend on objects that belong to one process. */
+    private static final String MESSAGE = "com.google.protobuf.MessageLite";
+
     /**
      * Whether the hash code of a class depends on the content of its instances. If the hash code of a class does not
      * depend on the content, a warning is logged once for this class.
@@ -132,6 +135,14 @@ public final class Hashes {
     }
 
     private static boolean hashesContent(Class<?> type) {
+        if (isMessage(type)) {
+            LOG.warn(
+                    "A key of the load balancing consistent-hash is of {}, a message of protobuf. The hash codes of"
+                            + " messages differ between processes, so different clients send equal keys to different"
+                            + " providers. Use another argument or CallOptions.key as the key.",
+                    type.getName());
+            return true;
+        }
         try {
             if (type.getMethod("hashCode").getDeclaringClass() != Object.class) {
                 return true;
@@ -145,6 +156,14 @@ public final class Hashes {
                         + " record, or use another argument or CallOptions.key as the key.",
                 type.getName());
         return false;
+    }
+
+    /** Returns whether protobuf's compiler has generated the class. */
+    private static boolean isMessage(@Nullable Class<?> type) {
+        return type != null
+                && (type.getName().equals(MESSAGE)
+                        || isMessage(type.getSuperclass())
+                        || Arrays.stream(type.getInterfaces()).anyMatch(Hashes::isMessage));
     }
 
     private static Method[] accessors(Class<?> type) {

@@ -11,24 +11,32 @@ import tern.rpc.endpoint.Instance;
  */
 final class LastChoice {
 
-    private record Choice(List<Instance> listed, String protocol, String zone, int subset, List<Instance> chosen) {}
+    private record Choice(List<Instance> listed, String protocol, ClusterSettings settings, List<Instance> chosen) {
+
+        /** Returns whether the settings lead to the same choice. The load balancing makes no difference. */
+        boolean isFor(ClusterSettings other) {
+            return settings.subset() == other.subset()
+                    && settings.zone().equals(other.zone())
+                    && settings.tag().equals(other.tag());
+        }
+    }
 
     private volatile @Nullable Choice last;
 
     /**
      * Returns the last choice if it was made from an equal list with equal settings. Otherwise makes a choice.
      */
-    List<Instance> of(List<Instance> listed, String protocol, String zone, int subset, Supplier<List<Instance>> maker) {
+    List<Instance> of(
+            List<Instance> listed, String protocol, ClusterSettings settings, Supplier<List<Instance>> maker) {
         Choice known = last;
         if (known != null
-                && known.subset == subset
+                && known.isFor(settings)
                 && known.protocol.equals(protocol)
-                && known.zone.equals(zone)
                 && known.listed.equals(listed)) { // The lists are usually the same object, so equals is fast.
             return known.chosen;
         }
         List<Instance> chosen = List.copyOf(maker.get());
-        last = new Choice(listed, protocol, zone, subset, chosen);
+        last = new Choice(listed, protocol, settings, chosen);
         return chosen;
     }
 }

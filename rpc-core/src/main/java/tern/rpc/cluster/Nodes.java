@@ -30,9 +30,6 @@ public final class Nodes {
     /** The time for which an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** The maximum time for which a connection that gets no new calls stays open until its last calls end. */
-    private static final int MAX_END_SECONDS = 30;
-
     private static final long OPEN_EVERY_MILLIS = 20;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -181,17 +178,21 @@ public final class Nodes {
             }
             byEndpoint.remove(shared.node.endpoint(), shared);
         }
-        closeWhenQuiet(shared.node.opened(), MAX_END_SECONDS);
+        closeWhenQuiet(shared.node.opened());
     }
 
-    private void closeWhenQuiet(@Nullable ClientConnection connection, int secondsLeft) {
+    /**
+     * Closes a connection that gets no new calls, as soon as its calls have ended. A stream may last for hours. If the
+     * provider is gone, the connection notices this itself.
+     */
+    private void closeWhenQuiet(@Nullable ClientConnection connection) {
         if (connection == null) {
             return;
         }
-        if (connection.inFlight() == 0 || secondsLeft == 0 || timer.isShutdown()) {
+        if (connection.inFlight() == 0 || timer.isShutdown()) {
             connection.close();
         } else {
-            schedule(() -> closeWhenQuiet(connection, secondsLeft - 1), 1, TimeUnit.SECONDS);
+            schedule(() -> closeWhenQuiet(connection), 1, TimeUnit.SECONDS);
         }
     }
 

@@ -1,6 +1,8 @@
 package tern.rpc.cluster;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,6 +23,12 @@ final class ProviderChoice {
 
     private static final Logger LOG = LoggerFactory.getLogger(ProviderChoice.class);
 
+    /**
+     * The maximum number of tags whose providers the client connects to. The client connects to a subset of the
+     * providers of each tag, and any client that can write to a registry can invent tags.
+     */
+    static final int MAX_TAGS = 100;
+
     private final String service;
     private final List<String> methods;
     private final String protocol;
@@ -28,6 +36,7 @@ final class ProviderChoice {
     private final Subset subset;
     private final LastChoice last;
     private boolean zoneTold;
+    private boolean tagsTold;
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -55,7 +64,7 @@ final class ProviderChoice {
     /** Returns the listed providers that this client connects to: one subset for each tag. */
     List<Instance> connected(List<Instance> all, Rules rules) {
         return rules == Rules.NONE && all.size() > settings.subset()
-                ? last.of(all, protocol, settings.zone(), settings.subset(), () -> subsets(all, rules))
+                ? last.of(all, protocol, settings, () -> subsets(all, rules))
                 : routed(ruled(all, rules), rules);
     }
 
@@ -98,8 +107,32 @@ final class ProviderChoice {
             }
         }
         Set<Instance> chosen = new LinkedHashSet<>();
-        byTag.values().forEach(tagged -> chosen.addAll(subset.of(tagged)));
+        used(byTag).forEach(tag -> chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of()))));
         return List.copyOf(chosen);
+    }
+
+    /** Returns the tags whose providers are used: without a tag, the tag of the reference, and those of most providers. */
+    private Collection<String> used(Map<String, List<Instance>> byTag) {
+        if (byTag.size() <= MAX_TAGS) {
+            return byTag.keySet();
+        }
+        if (!tagsTold) {
+            tagsTold = true;
+            LOG.warn(
+                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most providers"
+                            + " are used. Look at the entries of the registry",
+                    service,
+                    byTag.size(),
+                    MAX_TAGS,
+                    MAX_TAGS);
+        }
+        return byTag.keySet().stream()
+                .sorted(Comparator.comparing((String tag) -> !tag.isEmpty() && !tag.equals(settings.tag()))
+                        .thenComparingInt(
+                                tag -> -byTag.getOrDefault(tag, List.of()).size())
+                        .thenComparing(Comparator.naturalOrder()))
+                .limit(MAX_TAGS)
+                .toList();
     }
 
     private boolean isSpoken(Instance instance) {

@@ -19,13 +19,14 @@ final class RoundRobin implements Balancer {
 
     /**
      * The maximum number of steps to the next provider in the rotation for one call. If none of these steps leads to a
-     * provider that can be used, any usable provider is taken.
+     * provider that can be used, a usable provider is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
     // The scaled weights. The largest weight is FULL. The array is empty if all weights are equal.
     private final int[] strides;
+    private final WeightedChoice choice;
     private final AtomicInteger position;
 
     /**
@@ -41,6 +42,7 @@ final class RoundRobin implements Balancer {
         position = new AtomicInteger(start);
         targets = Targets.of(candidates);
         strides = strides(candidates);
+        choice = new WeightedChoice(candidates);
     }
 
     private static int[] strides(List<Candidate> candidates) {
@@ -69,12 +71,20 @@ final class RoundRobin implements Balancer {
             if (strides.length > 0 && !isDue(step / targets.length, index)) {
                 continue;
             }
-            Target target = targets[index];
-            if (target != excluded && target.isUsable() && !target.isAvoided(now)) {
-                return target;
+            if (isOpen(targets[index], excluded, now)) {
+                return targets[index];
             }
         }
-        return Targets.anyUsable(targets, excluded, now, ThreadLocalRandom.current());
+        // Many providers with small weights are not due in most rounds, so the share of the others must not get
+        // smaller.
+        Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
+        return isOpen(drawn, excluded, now)
+                ? drawn
+                : Targets.anyUsable(targets, excluded, now, ThreadLocalRandom.current());
+    }
+
+    private static boolean isOpen(Target target, @Nullable Candidate excluded, long now) {
+        return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
     /**

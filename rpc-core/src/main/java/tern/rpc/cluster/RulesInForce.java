@@ -24,13 +24,13 @@ final class RulesInForce {
     }
 
     /**
-     * Combines the source's rules with the application's rules, which take precedence.
+     * Combines the source's rules with the application's rules, which take precedence unless they yield to the source.
      *
      * @param service the name of the service in the log
      * @return whether the rules have changed
      */
     boolean combine(Rules ofSource, String service) {
-        Rules combined = RulesInOrder.of(ofSource, own);
+        Rules combined = own.yieldsToSource() ? RulesInOrder.of(own, ofSource) : RulesInOrder.of(ofSource, own);
         if (combined.equals(current)) {
             return false;
         }

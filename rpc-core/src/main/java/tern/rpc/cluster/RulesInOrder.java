@@ -82,6 +82,11 @@ record RulesInOrder(Rules first, Rules later) implements Rules {
     }
 
     @Override
+    public String timeoutFrom(String method) {
+        return (later.timeout(method) == null ? first : later).timeoutFrom(method);
+    }
+
+    @Override
     public String loadBalancing() {
         return later.loadBalancing().isEmpty() ? first.loadBalancing() : later.loadBalancing();
     }

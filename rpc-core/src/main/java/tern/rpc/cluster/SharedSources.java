@@ -66,6 +66,15 @@ final class SharedSources {
          */
         void refresh();
 
+        /** Records that a reference has waited in vain for the first list of the source. */
+        void waitedInVain();
+
+        /**
+         * Returns whether a reference has waited in vain for the first list. The other references then need not wait, so
+         * that an application with many references starts soon.
+         */
+        boolean isLate();
+
         void close();
     }
 
@@ -103,6 +112,16 @@ final class SharedSources {
             }
 
             @Override
+            public void waitedInVain() {
+                shared.late = true;
+            }
+
+            @Override
+            public boolean isLate() {
+                return shared.late;
+            }
+
+            @Override
             public void close() {
                 shared.remove(service, listener);
                 release(shared);
@@ -130,6 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
+        private volatile boolean late; // whether a reference has waited in vain for the first list
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.

@@ -25,6 +25,6 @@ final class TimeLimits {
 
     private Optional<TimeLimit> limit(String method) {
         Duration timeout = rules.timeout(method);
-        return timeout == null ? Optional.empty() : Optional.of(new TimeLimit(timeout, rules.toString()));
+        return timeout == null ? Optional.empty() : Optional.of(new TimeLimit(timeout, rules.timeoutFrom(method)));
     }
 }

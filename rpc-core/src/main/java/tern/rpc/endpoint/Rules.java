@@ -74,12 +74,25 @@ public interface Rules {
         return null;
     }
 
+    /** Returns the place where the {@linkplain #timeout timeout} of the method can be changed, for error messages. */
+    default String timeoutFrom(String method) {
+        return toString();
+    }
+
     /**
      * Returns the name of the load balancing policy, as in {@code rpc.client.load-balancing}, or empty if no rule sets
      * it.
      */
     default String loadBalancing() {
         return "";
+    }
+
+    /**
+     * Returns whether the rules of a source take precedence over these rules, if the application sets these rules for a
+     * reference. By default, the rules of the application take precedence.
+     */
+    default boolean yieldsToSource() {
+        return false;
     }
 
     /** Returns the place where the rules can be changed, for use in logs and error messages. */

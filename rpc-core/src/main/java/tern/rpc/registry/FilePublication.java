@@ -59,9 +59,9 @@ final class FilePublication implements Publication {
         return remove();
     }
 
-    /** Returns whether the other publication is for the same address. */
-    boolean hasAddressOf(FilePublication other) {
-        return registration.address().equals(other.registration.address());
+    /** Returns the published address. */
+    String address() {
+        return registration.address();
     }
 
     /**

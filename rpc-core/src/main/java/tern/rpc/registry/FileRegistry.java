@@ -16,8 +16,10 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -63,7 +65,8 @@ public final class FileRegistry implements Registry {
     private final Clock clock;
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
-    private volatile @Nullable FilePublication last; // the publication that began last
+    // The publication of each address that began last. The keys are the addresses.
+    private final Map<String, FilePublication> newest = new ConcurrentHashMap<>();
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
     private boolean looking; // Only the registry's thread uses this field.
     private FileState state = FileState.UNKNOWN; // Only the registry's thread uses this field.
@@ -97,15 +100,14 @@ public final class FileRegistry implements Registry {
             throw new IllegalArgumentException(url + " cannot be written; providers register in a file of JSON");
         }
         FilePublication publication = new FilePublication(this, registration);
-        last = publication;
+        newest.put(publication.address(), publication);
         publication.start();
         return publication;
     }
 
     /** Returns whether another publication of the same address has begun after the given publication. */
     boolean isReplaced(FilePublication publication) {
-        FilePublication newest = last;
-        return newest != null && newest != publication && newest.hasAddressOf(publication);
+        return newest.get(publication.address()) != publication;
     }
 
     /** Runs a task after a pause, unless the registry is closed in the meantime. */

@@ -1,13 +1,10 @@
 package tern.rpc.registry;
 
 import java.io.IOException;
-import java.nio.channels.Channels;
-import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -176,7 +173,8 @@ public final class RememberedSource implements EndpointSource {
                 return List.of();
             }
             if (Files.size(file) > ProviderFile.MAX_BYTES) {
-                throw new IllegalArgumentException("it has " + Files.size(file) + " bytes");
+                throw new IllegalArgumentException(
+                        "it has " + Files.size(file) + " bytes, more than " + ProviderFile.MAX_BYTES);
             }
             return ProviderFile.parse(Files.readString(file), true).providers(subscription);
         } catch (IOException | IllegalArgumentException e) {
@@ -204,19 +202,28 @@ public final class RememberedSource implements EndpointSource {
                 instances.stream()
                         .map(instance -> new ProviderFile.Provider("", instance))
                         .toList()));
+        Path next = null;
         try {
             Files.createDirectories(file.getParent());
-            Path next = file.resolveSibling(file.getFileName() + ".next");
-            Files.deleteIfExists(next);
-            try (SeekableByteChannel channel = Files.newByteChannel(
-                    next, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), ownerOnly())) {
-                Channels.newOutputStream(channel).write(content.json().getBytes(StandardCharsets.UTF_8));
-            }
+            // Another process may write the same file at the same time, so each of them writes a file of its own first.
+            next = Files.createTempFile(file.getParent(), file.getFileName().toString(), ".next", ownerOnly());
+            Files.write(next, content.json().getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             newest = null; // The list could not be written. If the same list arrives again, it must be written.
-            unwritable.warn(
-                    () -> "The list of " + subscription.service() + " could not be remembered in " + file + ": " + e);
+            delete(next);
+            unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
+                    + e + ". Check the directory in rpc.client.registry-cache");
+        }
+    }
+
+    private static void delete(@Nullable Path written) {
+        try {
+            if (written != null) {
+                Files.deleteIfExists(written);
+            }
+        } catch (IOException e) {
+            LOG.debug("{} could not be deleted", written, e);
         }
     }
 

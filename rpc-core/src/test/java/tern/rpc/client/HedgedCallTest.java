@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -83,7 +84,11 @@ class HedgedCallTest {
     }
 
     private Service hedged(Endpoint... endpoints) {
-        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+        return hedged(client, endpoints);
+    }
+
+    private static Service hedged(RpcClient caller, Endpoint... endpoints) {
+        return caller.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
                 .protocol(FakeNetwork.PROTOCOL)
                 .defaults(MethodSettings.NONE.withHedging(true))
                 .build());
@@ -129,6 +134,37 @@ class HedgedCallTest {
 
     private double hedges() {
         return registry.get("rpc.client.hedges").functionCounter().count();
+    }
+
+    /** The timer's tasks contain the arguments of the calls. */
+    @Test
+    void timerForgetsTheHedgeOfACallThatHasEnded() {
+        ScheduledThreadPoolExecutor forgetful = RpcClient.newTimer();
+        try (RpcClient other = RpcClient.builder()
+                .clock(now::get)
+                .timer(forgetful)
+                .transport(network)
+                .timeout(Duration.ofDays(1))
+                .build()) {
+            Service service = hedged(other, ONE, TWO);
+            List<CompletableFuture<String>> slow = new ArrayList<>();
+            for (int i = 0; i < 30; i++) {
+                slow.add(service.find());
+            }
+            now.addAndGet(Duration.ofMinutes(10).toNanos());
+            slow.add(service.find()); // begins the period in which the other calls end
+            List.copyOf(network.sent).forEach(sent -> sent.call().answer(answer("late")));
+            slow.forEach(CompletableFuture::join);
+            now.addAndGet(Duration.ofMillis(300).toNanos());
+            network.sent.clear();
+
+            CompletableFuture<String> result = service.find();
+            assertThat(forgetful.getQueue()).as("a hedge in ten minutes").hasSize(1);
+            first().answer(answer("first"));
+
+            assertThat(result.join()).isEqualTo("first");
+            assertThat(forgetful.getQueue()).isEmpty();
+        }
     }
 
     @Test

@@ -105,6 +105,20 @@ class BalancersTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin"})
+    void fewProvidersWithLargeWeightsAmongManyWithSmallOnesGetTheirShares(String policy) {
+        int[] weights = new int[200];
+        Arrays.fill(weights, 1);
+        Arrays.fill(weights, 0, 10, 100);
+        List<Candidate> targets = targets(weights);
+
+        double[] shares = shares(Policies.named(policy).of(targets), targets);
+
+        // Their part of the weights is 0.84.
+        assertThat(Arrays.stream(shares).limit(10).sum()).isBetween(0.8, 0.88);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
     void retryGoesToTheFailedProviderRatherThanToOneWithWeightZero(String policy) {
         List<Candidate> targets = targets(100, 0);

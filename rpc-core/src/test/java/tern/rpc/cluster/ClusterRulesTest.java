@@ -212,6 +212,32 @@ class ClusterRulesTest extends SimulatedCluster {
     }
 
     @Test
+    void rulesOfTheSourceWinOverOwnRulesThatYield() {
+        start(2);
+        rule(Scripts.EMPTY); // sets a timeout for one method
+
+        cluster.rule(new Rules() {
+            @Override
+            public Duration timeout(String method) {
+                return Duration.ofSeconds(7);
+            }
+
+            @Override
+            public boolean yieldsToSource() {
+                return true;
+            }
+
+            @Override
+            public String toString() {
+                return "changed settings";
+            }
+        });
+
+        assertThat(cluster.timeLimit("get")).hasToString("100 ms (the scripts)");
+        assertThat(cluster.timeLimit("put")).hasToString("7000 ms (changed settings)");
+    }
+
+    @Test
     void endOfTheLastProviderOfAnEmptyListIsNotLoggedAsACompleteList() {
         start(2);
         try (LoggedLines lines = new LoggedLines()) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.EndpointSnapshot;
@@ -33,6 +34,17 @@ class ClusterTest extends SimulatedCluster {
         assertThat(source.closes).isZero();
         other.close();
         assertThat(source.closes).isEqualTo(1);
+    }
+
+    @Test
+    @Timeout(60)
+    void onlyTheFirstReferenceWaitsForASourceThatDoesNotAnswer() {
+        Cluster other = cluster(new Scripted("shop"));
+        cluster.start(Duration.ofMillis(1));
+
+        other.start(Duration.ofDays(1));
+
+        assertThat(other.targets()).isEmpty();
     }
 
     @Test
@@ -86,6 +98,20 @@ class ClusterTest extends SimulatedCluster {
         assertThat(peer(2).closed).isFalse();
 
         timer.move(2_000 * TICK);
+        assertThat(peer(2).closed).isTrue();
+    }
+
+    /** The provider may run on, for example if only its connection to the registry was lost. */
+    @Test
+    void streamAtAProviderThatWasRemovedEndsNormally() {
+        start(3);
+        peer(2).streams = 1;
+        source.lists(instances(2));
+        timer.move(3_600 * SECOND);
+        assertThat(peer(2).closed).isFalse();
+
+        peer(2).streams = 0;
+        timer.move(SECOND);
         assertThat(peer(2).closed).isTrue();
     }
 

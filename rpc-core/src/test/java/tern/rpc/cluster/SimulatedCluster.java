@@ -150,6 +150,7 @@ abstract class SimulatedCluster {
         int attempts;
         boolean open; // True if attempts to connect succeed.
         int probes;
+        int streams;
         boolean closed;
 
         Peer(Endpoint endpoint) {
@@ -175,6 +176,11 @@ abstract class SimulatedCluster {
         @Override
         public void probe() {
             probes++;
+        }
+
+        @Override
+        public int inFlight() {
+            return streams;
         }
 
         @Override

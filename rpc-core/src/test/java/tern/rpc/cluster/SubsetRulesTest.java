@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
@@ -59,6 +61,28 @@ class SubsetRulesTest extends SimulatedCluster {
 
     private String picked(String method) {
         return subset.pick(method, 0, "", false, null, now).endpoint().host();
+    }
+
+    /** Without a limit, a client would connect to one provider of each tag, however many there are. */
+    @Test
+    void providersOfVeryManyTagsAreNotAllConnected() {
+        List<Instance> providers = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            String tag = i < 5 ? "" : i < 10 ? "gray" : "tag" + i;
+            providers.add(new Instance(
+                    instance(i).endpoint(),
+                    tag.isEmpty() ? Attributes.DEFAULT : Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag))));
+        }
+        try (LoggedLines lines = new LoggedLines()) {
+            subset.start(Duration.ZERO);
+            source.lists(providers);
+
+            assertThat(subset.targets()).hasSize(5 + 5 + ProviderChoice.MAX_TAGS - 2);
+            assertThat(subset.targets())
+                    .extracting(Target::endpoint)
+                    .contains(instance(0).endpoint(), instance(5).endpoint());
+            assertThat(lines.all()).singleElement().asString().contains("992 tags, more than 100");
+        }
     }
 
     @Test

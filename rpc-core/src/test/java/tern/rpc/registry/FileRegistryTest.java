@@ -441,6 +441,18 @@ class FileRegistryTest {
     }
 
     @Test
+    void withdrawalKeepsANewerPublicationAlthoughAnotherAddressWasPublishedLast() throws Exception {
+        Publication former = registry.publish(registration(1));
+        former.seen().get(60, TimeUnit.SECONDS);
+        registry.publish(registration(1)).seen().get(60, TimeUnit.SECONDS);
+        registry.publish(registration(2)).seen().get(60, TimeUnit.SECONDS);
+
+        former.withdraw().get(60, TimeUnit.SECONDS);
+
+        assertThat(Files.readString(file)).contains("10.0.0.7:1\"", "10.0.0.7:2\"");
+    }
+
+    @Test
     void addressThatIsListedTwiceCountsOnce() throws Exception {
         write("{\"services\":{\"com.acme.Orders\":[\"10.0.0.1:1\",\"10.0.0.1:1\","
                 + "{\"address\":\"10.0.0.1:1\",\"protocol\":\"dubbo\"}]}}");

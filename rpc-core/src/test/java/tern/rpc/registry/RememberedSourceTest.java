@@ -104,6 +104,22 @@ class RememberedSourceTest {
                 .doesNotContain("10.0.0.9");
     }
 
+    /** Several processes may have the same directory. */
+    @Test
+    void fileThatAnotherProcessIsWritingIsNoObstacle() throws Exception {
+        start();
+        hear(ONE);
+        Files.createDirectories(
+                file().resolveSibling(file().getFileName() + ".next").resolve("another"));
+        Instance two = new Instance(new Endpoint("10.0.0.2", 20880), Attributes.DEFAULT);
+        hear(two);
+
+        start();
+        hearNothing();
+
+        assertThat(last().instances()).containsExactly(two);
+    }
+
     @Test
     void brokenOrForeignFileIsIgnored() throws Exception {
         start();

@@ -1,9 +1,12 @@
 package tern.rpc.registry.dubbo;
 
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 public final class KnownProcesses {
 
     private static final int MAX_SHARED = 10_000;
+
+    /**
+     * The limit on the total number of characters in the different attributes of one application's processes. Any
+     * client that can write to the registry may write any number of entries.
+     */
+    static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 
     /** The maximum number of configurations whose texts are kept. */
     private static final int MAX_TEXTS = 64;
@@ -38,6 +47,7 @@ public final class KnownProcesses {
     private final String application;
     private final Map<Shared, Shared> shared = new HashMap<>();
     private final Map<String, Common> byText = new HashMap<>();
+    private long characters; // the total length of the attributes since the last count of the attributes in use
 
     /**
      * @param application the name of the application. Names in the entries are ignored
@@ -50,6 +60,7 @@ public final class KnownProcesses {
      * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
+     * @throws NoRoomException if the entries of other processes are too long together
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {
@@ -90,13 +101,53 @@ public final class KnownProcesses {
                 .filter(port -> port.protocol().length() <= Limits.MAX_NAME)
                 .limit(MAX_PORTS)
                 .toList();
+        Shared made = new Shared(application, entry.revision(), Map.copyOf(attributes), ports);
+        Shared known = shared.get(made);
+        if (known != null) {
+            return known;
+        }
+        if (characters + made.length() > MAX_CHARACTERS) {
+            throw new NoRoomException("the attributes of all processes of the application have more than "
+                    + MAX_CHARACTERS + " characters");
+        }
         if (shared.size() >= MAX_SHARED) {
             // Only the cache is cleared: Shared objects in use stay in memory, because Known objects refer to them.
             shared.clear();
         }
-        Shared made = new Shared(application, entry.revision(), Map.copyOf(attributes), ports);
-        Shared known = shared.putIfAbsent(made, made);
-        return known == null ? made : known;
+        shared.put(made, made);
+        characters += made.length();
+        return made;
+    }
+
+    /**
+     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries that did
+     * not fit may then fit.
+     *
+     * @param used processes that {@link #parse} has returned
+     */
+    public void retain(List<Known> used) {
+        if (characters <= MAX_CHARACTERS / 2) {
+            return;
+        }
+        shared.clear();
+        characters = 0;
+        Set<Shared> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Known process : used) {
+            if (distinct.add(process.shared())) {
+                shared.putIfAbsent(process.shared(), process.shared());
+                characters += process.shared().length();
+            }
+        }
+    }
+
+    /** Thrown for an entry that exceeds a limit only together with the entries of other processes. */
+    public static final class NoRoomException extends IllegalArgumentException {
+
+        private static final long serialVersionUID = 1;
+
+        NoRoomException(String message) {
+            super(message);
+        }
     }
 
     private static long started(String text) {
@@ -113,7 +164,20 @@ public final class KnownProcesses {
      * @param attributes the attributes that a consumer uses, apart from the start time
      */
     public record Shared(
-            String application, String revision, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
+            String application, String revision, Map<String, String> attributes, List<ProcessEntry.Port> ports) {
+
+        /** Returns the number of characters. */
+        private long length() {
+            long length = revision.length();
+            for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+                length += attribute.getKey().length() + attribute.getValue().length();
+            }
+            for (ProcessEntry.Port port : ports) {
+                length += port.protocol().length();
+            }
+            return length;
+        }
+    }
 
     /**
      * One process.

@@ -60,7 +60,7 @@ public final class Mapping {
      * Returns whether the string is a valid application name. Some characters are not valid, because the name becomes
      * part of ZooKeeper paths.
      */
-    static boolean isName(String name) {
+    public static boolean isName(String name) {
         return !name.isEmpty()
                 && name.length() <= Limits.MAX_NAME
                 && !name.equals(".")

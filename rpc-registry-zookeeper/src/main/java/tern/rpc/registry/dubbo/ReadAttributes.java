@@ -41,20 +41,26 @@ public final class ReadAttributes {
         String zone = parameter.apply(ZONE);
         Attributes read = new Attributes(
                 (int) number(parameter.apply(WEIGHT), Attributes.DEFAULT_WEIGHT, MAX_WEIGHT),
-                zone == null ? "" : Limits.shown(zone),
-                tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, Limits.shown(tag)),
+                zone == null ? "" : zone,
+                // The tag is not shortened, because calls with a similar tag would otherwise reach this provider.
+                tag == null || tag.isEmpty() ? Map.of() : Map.of(TAG, tag),
                 revision,
                 0,
                 false,
                 token(parameter.apply(TOKEN)));
+        // A long tag would stay in memory after its last provider has gone.
+        Attributes unstarted = tag != null && tag.length() > Limits.MAX_ATTRIBUTE ? read : shared(read);
+        long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
+        return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);
+    }
+
+    private Attributes shared(Attributes read) {
         if (shared.size() >= MAX_SHARED) {
             // Only the cache is cleared: attribute objects in use stay in memory, because providers refer to them.
             shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);
-        Attributes unstarted = same == null ? read : same;
-        long startedAt = startedAtMillis(parameter.apply(TIMESTAMP));
-        return startedAt == 0 ? unstarted : unstarted.withStartedAt(startedAt);
+        return same == null ? read : same;
     }
 
     private static @Nullable PublishedToken token(@Nullable String text) {

@@ -25,6 +25,7 @@ final class ApplicationWatch {
     private static final ServiceKey NO_SERVICE = new ServiceKey("", "", "");
 
     private final Session session;
+    private final KnownProcesses known;
     private final Folder<Known> processes;
     private final MetadataCache metadata;
     private final SharedInstances instances = new SharedInstances();
@@ -33,7 +34,7 @@ final class ApplicationWatch {
 
     ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
         this.session = session;
-        KnownProcesses known = new KnownProcesses(application);
+        this.known = new KnownProcesses(application);
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
@@ -93,6 +94,7 @@ final class ApplicationWatch {
     }
 
     private void changed() {
+        known.retain(processes());
         metadata.update(processes());
         instances.keep(processes());
         tell();

@@ -14,6 +14,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.registry.dubbo.KnownProcesses.NoRoomException;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.SortedEntries;
 
@@ -34,6 +35,7 @@ final class Folder<T> implements Session.Listener {
          *
          * @param data the data of the child
          * @return the entry; null to ignore the entry
+         * @throws NoRoomException to ignore the entry for now, log a warning, and read the child again later
          * @throws IllegalArgumentException to ignore the entry and log a warning
          */
         @Nullable
@@ -235,10 +237,12 @@ final class Folder<T> implements Session.Listener {
         reading--;
         child.queued = false;
         if (data != null) {
-            if (failed.remove(child)) {
+            boolean hasFailed = failed.remove(child);
+            if (!take(child, data.bytes())) {
+                tryAgain(child);
+            } else if (hasFailed) {
                 retry.succeeded();
             }
-            take(child, data.bytes());
         } else if (failure == null || OperationFailures.isCode(failure, Code.NONODE)) {
             // The child has been deleted. If it is created again, it is read as soon as a new list of children contains
             // it.
@@ -259,6 +263,10 @@ final class Folder<T> implements Session.Listener {
         } else {
             names.leaveUnread(child.name, OperationFailures.whyUnreadable(failure, session.settings()));
         }
+        tryAgain(child);
+    }
+
+    private void tryAgain(Child<T> child) {
         if (isListed(child)) {
             failed.remove(child);
             failed.add(child); // moves the child to the end, so that the other failed children are read first
@@ -296,17 +304,22 @@ final class Folder<T> implements Session.Listener {
         return children.get(child.name) == child;
     }
 
-    private void take(Child<T> child, byte[] data) {
+    /** @return false if the child must be read again, because there was no room for its entry */
+    private boolean take(Child<T> child, byte[] data) {
         try {
             T entry = reader.read(data);
             if (isListed(child)) {
                 set(child, entry);
             }
+        } catch (NoRoomException e) {
+            leaveOut(child, Limits.shown(String.valueOf(e.getMessage())));
+            return false;
         } catch (IllegalArgumentException e) {
             leaveOut(child, Limits.shown(String.valueOf(e.getMessage())));
         } catch (RuntimeException e) { // An unreadable entry must not prevent the use of other entries.
             leaveOut(child, Limits.shown(e.toString()));
         }
+        return true;
     }
 
     private void leaveOut(Child<T> child, String why) {

@@ -60,7 +60,12 @@ final class LimitRules {
         if (!watched.stream().allMatch(each -> each.watch().isHeard())) {
             return; // The limits are reported only after all rules have been read.
         }
-        List<RuledLimit> limits = watched.stream().flatMap(this::limits).toList();
+        // As in Dubbo, a limit of a single method takes precedence over a limit for all methods, in whichever rule it
+        // is.
+        List<RuledLimit> limits = watched.stream()
+                .flatMap(this::limits)
+                .sorted(Comparator.comparing(limit -> !limit.method().isEmpty()))
+                .toList();
         if (!limits.equals(last)) {
             listener.accept(limits);
             // The limits are recorded only after the listener has accepted them. If the listener fails, it gets the
@@ -69,17 +74,12 @@ final class LimitRules {
         }
     }
 
-    /**
-     * Returns the limits of one rule. The limit for all methods comes first, so that the limits of single methods take
-     * precedence.
-     */
     private Stream<RuledLimit> limits(Watched each) {
         Rule rule = each.watch().rule();
         if (rule == null) {
             return Stream.empty();
         }
         return rule.executes(own, application).entrySet().stream()
-                .sorted(Comparator.comparing(limit -> !limit.getKey().isEmpty()))
                 .map(limit -> new RuledLimit(
                         each.service().interfaceName(),
                         limit.getKey(),

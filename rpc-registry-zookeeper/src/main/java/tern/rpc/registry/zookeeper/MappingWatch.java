@@ -45,10 +45,14 @@ final class MappingWatch implements NodeData.Reader {
         heard(names);
     }
 
+    /** Keeps the applications that were read before, so that their providers stay in the lists. */
     @Override
     public void unreadable(String why) {
-        warn("is ignored: " + why);
-        heard(List.of());
+        warn(
+                heard
+                        ? "cannot be read: " + why + ". The applications that were read before stay in use"
+                        : "is ignored: " + why);
+        heard(applications);
     }
 
     private void warn(String what) {

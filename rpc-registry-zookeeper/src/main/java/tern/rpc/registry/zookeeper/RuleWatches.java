@@ -1,18 +1,22 @@
 package tern.rpc.registry.zookeeper;
 
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.Mapping;
 import tern.rpc.registry.dubbo.rules.DubboRules;
 import tern.rpc.registry.dubbo.rules.Rule;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
@@ -23,6 +27,8 @@ import tern.rpc.registry.dubbo.rules.RuleConsumer;
  */
 final class RuleWatches {
 
+    private static final Logger LOG = LoggerFactory.getLogger(RuleWatches.class);
+
     private static final List<Rule.Kind> OF_PROVIDERS =
             Stream.of(Rule.Kind.values()).filter(Rule.Kind::isOfProviders).toList();
 
@@ -32,6 +38,7 @@ final class RuleWatches {
     private final Runnable changed;
     private final List<RuleWatch> fixed = new ArrayList<>();
     private final Map<String, List<RuleWatch>> ofApplications = new HashMap<>();
+    private boolean warned;
 
     RuleWatches(Session session, ServiceKey service, RuleConsumer consumer, Runnable changed) {
         this.session = session;
@@ -41,7 +48,7 @@ final class RuleWatches {
         String name = name(service);
         fixed.add(watch(Rule.Kind.CONFIGURATORS, name));
         fixed.add(watch(Rule.Kind.CONDITIONS, name));
-        if (isName(consumer.application())) {
+        if (Mapping.isName(consumer.application())) {
             fixed.add(watch(Rule.Kind.CALLER_CONFIGURATORS, consumer.application()));
             fixed.add(watch(Rule.Kind.CONDITIONS, consumer.application()));
         }
@@ -60,11 +67,22 @@ final class RuleWatches {
         fixed.forEach(RuleWatch::start);
     }
 
-    /** Watches the rules of the given applications. Ends the watches for the rules of all other applications. */
-    void watch(Collection<String> applications) {
-        Set<String> gone = new HashSet<>(ofApplications.keySet());
+    /**
+     * Watches the rules of the given applications. Ends the watches for the rules of all other applications.
+     *
+     * @param entries the number of entries of each application that offers the service
+     */
+    void watch(Map<String, Integer> entries) {
+        Set<String> applications = watchable(entries);
+        ofApplications.entrySet().removeIf(watched -> {
+            boolean isGone = !applications.contains(watched.getKey());
+            if (isGone) {
+                watched.getValue().forEach(RuleWatch::close);
+            }
+            return isGone;
+        });
         for (String application : applications) {
-            if (!gone.remove(application) && isName(application) && ofApplications.size() < Limits.MAX_APPLICATIONS) {
+            if (!ofApplications.containsKey(application)) {
                 List<RuleWatch> made = OF_PROVIDERS.stream()
                         .map(kind -> watch(kind, application))
                         .toList();
@@ -72,19 +90,32 @@ final class RuleWatches {
                 made.forEach(RuleWatch::start);
             }
         }
-        for (String application : gone) {
-            List<RuleWatch> left = ofApplications.remove(application);
-            if (left != null) {
-                left.forEach(RuleWatch::close);
-            }
-        }
     }
 
-    /** Returns whether the name is valid in a node's path. */
-    private static boolean isName(String application) {
-        return !application.isEmpty()
-                && application.indexOf('/') < 0
-                && application.chars().noneMatch(Character::isISOControl);
+    /**
+     * Returns the applications whose names are valid. If there are too many, returns those with the most entries. Anyone
+     * who can write to the registry can invent many names, but needs an entry for each of them.
+     */
+    private Set<String> watchable(Map<String, Integer> entries) {
+        List<String> named = entries.keySet().stream().filter(Mapping::isName).toList();
+        if (named.size() > Limits.MAX_APPLICATIONS && !warned) {
+            warned = true;
+            LOG.warn(
+                    "{} is offered by {} applications at {}, more than {}. Only the rules of the {} applications with the"
+                            + " most entries are applied. Remove the entries of the others, or set"
+                            + " rpc.client.services.<name>.provided-by, whose applications come first",
+                    service,
+                    named.size(),
+                    session.settings().url(),
+                    Limits.MAX_APPLICATIONS,
+                    Limits.MAX_APPLICATIONS);
+        }
+        return named.stream()
+                .sorted(Comparator.comparingInt((String name) -> -entries.getOrDefault(name, 0))
+                        .thenComparing(name -> !ofApplications.containsKey(name))
+                        .thenComparing(Comparator.naturalOrder()))
+                .limit(Limits.MAX_APPLICATIONS)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     boolean isHeard() {
@@ -115,11 +146,11 @@ final class RuleWatches {
      * key in the registry.
      */
     private static String key(RuleWatch watch) {
-        return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + " (providers)" : watch.key();
+        return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + DubboRules.OF_PROVIDERS : watch.key();
     }
 
     void close() {
         fixed.forEach(RuleWatch::close);
-        watch(List.of());
+        watch(Map.of());
     }
 }

@@ -157,7 +157,8 @@ final class ServiceMatch {
         return old != entry && order.compare((E) old, entry) < 0;
     }
 
-    private boolean speaks(Provider provider) {
+    /** Returns whether the provider has the protocol of the subscription. */
+    boolean speaks(Provider provider) {
         return !provider.protocol().equals(ProviderUrl.NO_PROVIDER)
                 && (provider.protocol().equals(protocol)
                         || provider.parameter(ProviderUrl.FURTHER_PROTOCOL).equals(protocol));

@@ -1,12 +1,12 @@
 package tern.rpc.registry.zookeeper;
 
 import java.time.Clock;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -118,7 +118,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         if (listener == null || stale != null || !isHeard()) {
             return;
         }
-        rules.watch(names());
+        rules.watch(entries());
         if (!rules.isHeard()) {
             return; // Some rules have not been read yet. This method is called again when they have been read.
         }
@@ -126,21 +126,46 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 match.addProcesses(name, application.processes(), application::metadata, application.instances()));
         match.addProviders(providers.providers());
         List<Instance> instances = match.take();
-        tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules(match::addressesOf)));
+        EndpointSnapshot heard = instances.isEmpty()
+                ? new EndpointSnapshot(EndpointSnapshot.State.EMPTY, instances, clock.instant(), whyNobody())
+                : EndpointSnapshot.heard(instances, clock.instant());
+        tell(heard.withRules(rules.rules(match::addressesOf)));
     }
 
-    /** Returns the names of the applications that offer the service, as found in the entries. */
-    private Set<String> names() {
-        Set<String> names = new TreeSet<>(watched.keySet());
-        String last = null; // the previous name; most names equal the previous one, and are not added to the set again
+    private String whyNobody() {
+        if (watched.isEmpty() && !subscription.level().hasInterfaces()) {
+            return "its mapping names no application; set rpc.client.services.<name>.provided-by or level";
+        }
+        UnfitEntries entries = new UnfitEntries(subscription.service());
+        providers.providers().forEach(provider -> entries.add(provider, match.speaks(provider)));
+        for (ApplicationWatch application : watched.values()) {
+            application.processes().forEach(process -> entries.add(application.metadata(process)));
+        }
+        return entries.why();
+    }
+
+    /**
+     * Returns the number of entries at both levels of each application that offers the service. Applications that the
+     * settings name come first.
+     */
+    private Map<String, Integer> entries() {
+        Map<String, Integer> entries = new HashMap<>();
+        watched.forEach(
+                (name, application) -> entries.put(name, application.processes().size()));
+        String last = ""; // the name in the previous entries; most names equal the previous one
+        int same = 0;
         for (Provider provider : providers.providers()) {
             String application = provider.parameter(ProviderUrl.APPLICATION);
             if (!application.equals(last)) {
+                entries.merge(last, same, Integer::sum);
                 last = application;
-                names.add(application);
+                same = 0;
             }
+            same++;
         }
-        return names;
+        entries.merge(last, same, Integer::sum);
+        subscription.providedBy().forEach(name -> entries.put(name, Integer.MAX_VALUE));
+        return entries;
     }
 
     private boolean isHeard() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -129,6 +130,28 @@ class KnownProcessesTest {
 
         assertThat(known).isNotNull();
         assertThat(known.attribute(name)).isEqualTo(value);
+    }
+
+    @Test
+    void entriesThatAreTooLongTogetherAreRefusedUntilOthersHaveGone() {
+        String tag = "x".repeat(60_000);
+        List<Known> accepted = new ArrayList<>();
+        int number = KnownProcesses.MAX_CHARACTERS / tag.length();
+        for (int i = 0; i < number - 1; i++) {
+            accepted.add(processes.parse(entry("10.0.0.1", 20880, Map.of("dubbo.tag", i + tag))));
+        }
+        String another = entry("10.0.0.1", 20880, Map.of("dubbo.tag", "another" + tag));
+        String same = entry("10.0.0.2", 20880, Map.of("dubbo.tag", 0 + tag));
+        String last = entry("10.0.0.1", 20880, Map.of("dubbo.tag", "last" + tag));
+
+        processes.parse(last);
+        assertThatThrownBy(() -> processes.parse(another))
+                .isInstanceOf(KnownProcesses.NoRoomException.class)
+                .hasMessage("the attributes of all processes of the application have more than 16777216 characters");
+        assertThat(processes.parse(same)).isNotNull();
+
+        processes.retain(accepted.subList(0, 10));
+        assertThat(processes.parse(another)).isNotNull();
     }
 
     @Test

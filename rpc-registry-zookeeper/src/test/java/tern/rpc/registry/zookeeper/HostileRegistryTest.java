@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessEntry;
@@ -121,6 +122,60 @@ class HostileRegistryTest {
         look().awaitAddresses(GOOD);
 
         assertThat(warnings()).singleElement().asString().contains("/dubbo/mapping/cap.Greeting", "is ignored");
+    }
+
+    @Test
+    void mappingThatBecomesTooLongLeavesTheApplicationsInUse() throws Exception {
+        Snapshots snapshots = look();
+        snapshots.awaitAddresses(GOOD);
+
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", "shop," + "x,".repeat(MEGABYTE));
+        Await.until("the mapping is named", () -> !warnings().isEmpty());
+        write("/services/shop/10.0.0.8:7001", process("10.0.0.8", 7001, "good"));
+
+        snapshots.awaitAddresses("10.0.0.8:7001", GOOD);
+        assertThat(snapshots.all()).extracting(EndpointSnapshot::state).doesNotContain(EndpointSnapshot.State.EMPTY);
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("/dubbo/mapping/cap.Greeting", "that were read before stay in use");
+    }
+
+    /** The entries are short enough each, but together they would fill the memory of a consumer. */
+    @Test
+    void entriesThatAreTooLongTogetherAreLeftOutUntilThereIsRoom() throws Exception {
+        String tag = "x".repeat(60_000);
+        int number = 16 * MEGABYTE / tag.length() + 1;
+        for (int i = 0; i < number; i++) {
+            zooKeeper.createLater("/services/shop/h" + i + ":7001", tagged("h" + i, i + tag));
+        }
+        Await.until("all are written", () -> zooKeeper.stat("/services/shop").getNumChildren() == number + 1);
+
+        Snapshots snapshots = look();
+        Await.until("the others are known", () -> snapshots.addresses().size() > number / 2);
+        assertThat(snapshots.addresses()).hasSizeLessThan(number + 1).contains(GOOD);
+        assertThat(warnings()).singleElement().asString().contains("left out", "more than 16777216 characters");
+        for (int i = 0; i < 10; i++) {
+            zooKeeper.delete("/services/shop/h" + i + ":7001");
+        }
+
+        Await.until("all are known", () -> snapshots.addresses().size() == number + 1 - 10);
+    }
+
+    private static String tagged(String host, String tag) {
+        return new ProcessEntry(
+                        "shop",
+                        host + ":7001",
+                        host,
+                        7001,
+                        Map.of(
+                                ProcessEntry.REVISION,
+                                "good",
+                                ProcessEntry.STORAGE,
+                                ProcessEntry.REMOTE,
+                                "dubbo.tag",
+                                tag))
+                .json(1);
     }
 
     @Test

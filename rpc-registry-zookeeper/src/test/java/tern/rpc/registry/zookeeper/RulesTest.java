@@ -6,6 +6,8 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,20 +48,21 @@ class RulesTest {
     void start() throws Exception {
         zooKeeper = new ZooKeeperServer();
         log.start();
-        logger().addAppender(log);
+        loggers().forEach(logger -> logger.addAppender(log));
     }
 
     @AfterEach
     void stop() throws Exception {
-        logger().detachAppender(log);
+        loggers().forEach(logger -> logger.detachAppender(log));
         for (AutoCloseable each : open) {
             each.close();
         }
         zooKeeper.close();
     }
 
-    private static Logger logger() {
-        return (Logger) LoggerFactory.getLogger(RuleWatch.class);
+    private static List<Logger> loggers() {
+        return List.of(
+                (Logger) LoggerFactory.getLogger(RuleWatch.class), (Logger) LoggerFactory.getLogger(RuleWatches.class));
     }
 
     private TernProcess tern(String name) {
@@ -286,6 +289,50 @@ class RulesTest {
     }
 
     @Test
+    void inventedApplicationsDoNotDisplaceTheRulesOfTheOthers() throws Exception {
+        for (int i = 0; i < 120; i++) {
+            zooKeeper.create("/dubbo/" + SERVICE + "/providers/" + entry(i), "", CreateMode.PERSISTENT);
+        }
+        tern("one").provide("", "", 100); // has an entry at each level
+        rule(TAGS, "tags: [{name: gray, addresses: ['127.0.0.1:*']}]");
+
+        Snapshots snapshots = look();
+
+        Await.until("the list is known", () -> snapshots.addresses().size() == 121);
+        assertThat(rules(snapshots)).hasToString("one.tag-router");
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("is offered by 121 applications", "more than 100", "provided-by");
+    }
+
+    @Test
+    void ruleOfAnApplicationBeyondTheLimitIsReadAsSoonAsAnotherHasGone() throws Exception {
+        for (int i = 0; i < 101; i++) {
+            rule("/dubbo/config/dubbo/a" + i + ".tag-router", "tags: [{name: t" + i + "}]");
+            zooKeeper.create("/dubbo/" + SERVICE + "/providers/" + entry(i), "", CreateMode.PERSISTENT);
+        }
+        Snapshots snapshots = look();
+        Await.until("the list is known", () -> snapshots.addresses().size() == 101);
+        List<String> known = List.of(rules(snapshots).toString().split(", "));
+        assertThat(known).hasSize(100);
+
+        int read = known.contains("a0.tag-router") ? 0 : 1;
+        zooKeeper.delete("/dubbo/" + SERVICE + "/providers/" + entry(read));
+
+        Await.until("the rules of all others are known", () -> {
+            List<String> now = List.of(rules(snapshots).toString().split(", "));
+            return now.size() == 100 && !now.contains("a" + read + ".tag-router");
+        });
+    }
+
+    private static String entry(int application) {
+        String url = "dubbo://10.1.0." + application + ":20880/" + SERVICE + "?application=a" + application
+                + "&interface=" + SERVICE;
+        return URLEncoder.encode(url, StandardCharsets.UTF_8);
+    }
+
+    @Test
     void ruleOfAKindThatIsNotSupportedIsNamedOnce() throws Exception {
         tern("one").provide("", "", 100);
         rule("/dubbo/config/dubbo/one.script-router", "enabled: true\nscript: 'function route() {}'");
@@ -329,6 +376,26 @@ class RulesTest {
 
         List<RuledLimit> after = List.of(new RuledLimit(SERVICE, "", 8, SERVICE + "::.configurators"));
         Await.until("the new address is used", () -> List.of(before, after).equals(List.copyOf(limits)));
+    }
+
+    /** As in Dubbo, the rule of a service does not replace the limit of one method that an application sets. */
+    @Test
+    void limitsOfSingleMethodsFollowThoseOfAllMethods() throws Exception {
+        rule("/dubbo/config/dubbo/one.configurators", """
+                configs: [{side: provider, addresses: [0.0.0.0], parameters: {greet.executes: 2}}]
+                """);
+        rule(CONFIGURATORS, """
+                configs: [{side: provider, addresses: [0.0.0.0], parameters: {executes: 9}}]
+                """);
+        Queue<List<RuledLimit>> limits = new ConcurrentLinkedQueue<>();
+
+        registry().watchLimits(registration(20880), limits::add);
+
+        Await.until("the rules are read", () -> !limits.isEmpty());
+        assertThat(limits)
+                .containsExactly(List.of(
+                        new RuledLimit(SERVICE, "", 9, SERVICE + "::.configurators"),
+                        new RuledLimit(SERVICE, "greet", 2, "one.configurators")));
     }
 
     @Test

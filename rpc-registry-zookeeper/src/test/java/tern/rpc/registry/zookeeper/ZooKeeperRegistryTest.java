@@ -297,8 +297,36 @@ class ZooKeeperRegistryTest {
                 new Subscription(new ServiceKey("cap.Greeting", "g", ""), "dubbo"),
                 new Subscription(new ServiceKey("cap.Greeting", "", "1.0"), "dubbo"),
                 new Subscription(GREETING, "http"))) {
-            look(registry(), other).awaitState(State.EMPTY);
+            Snapshots snapshots = look(registry(), other);
+            snapshots.awaitState(State.EMPTY);
+            assertThat(snapshots.last().why()).contains("the registry has only cap.Greeting over dubbo");
         }
+    }
+
+    @Test
+    void emptyListNamesItsReason() throws Exception {
+        zooKeeper.create(
+                PROVIDERS + "/dubbo%3A%2F%2F10.0.0.5%3A1%2Fcap.Greeting%3Fdisabled%3Dtrue", "", CreateMode.PERSISTENT);
+        zooKeeper.create("/dubbo/mapping/cap.Greeting", "shop", CreateMode.PERSISTENT);
+        String process = new ProcessEntry(
+                        "shop",
+                        "10.0.0.6:1",
+                        "10.0.0.6",
+                        1,
+                        Map.of(ProcessEntry.REVISION, "lost", ProcessEntry.STORAGE, ProcessEntry.REMOTE))
+                .json(1);
+        zooKeeper.create(PROCESSES + "/10.0.0.6:1", process, CreateMode.PERSISTENT);
+
+        Snapshots both = look(registry(), new Subscription(GREETING, "dubbo"));
+        Snapshots unmapped = look(
+                registry(),
+                new Subscription(new ServiceKey("cap.Lost", "", ""), "dubbo", List.of(), Level.APPLICATION));
+
+        both.awaitState(State.EMPTY);
+        assertThat(both.last().why())
+                .isEqualTo("some of its entries are disabled; the services of some of its processes are not known");
+        unmapped.awaitState(State.EMPTY);
+        assertThat(unmapped.last().why()).contains("names no application", "provided-by");
     }
 
     @Test

@@ -2,27 +2,30 @@ package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.Method;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.util.ClassUtils;
 import tern.rpc.spring.autoconfigure.ReferencedServices.Reference;
 
-/** Finds the references of beans that do not exist yet, such as lazy beans and prototypes. Creates no beans. */
+/** The references of beans that do not exist yet, such as lazy beans and prototypes. Creates no beans. */
 final class AwaitedReferences {
 
     private static final Logger LOG = LoggerFactory.getLogger(AwaitedReferences.class);
 
+    private final Set<Reference> known = new LinkedHashSet<>();
+    private boolean areAllKnown = true; // false if a @Bean method hides the class of a bean completely
+
     private AwaitedReferences() {}
 
-    static Set<Reference> in(ConfigurableListableBeanFactory beans) {
-        Set<Reference> references = new LinkedHashSet<>();
+    static AwaitedReferences in(ConfigurableListableBeanFactory beans) {
+        AwaitedReferences found = new AwaitedReferences();
         for (String name : beans.getBeanDefinitionNames()) {
             if (!beans.containsSingleton(name)) {
                 try {
-                    references.addAll(of(beans, name));
+                    found.add(beans, name);
                 } catch (RuntimeException | LinkageError e) {
                     // A class may refer to a library that is not there. Spring reports the missing library if the bean
                     // is needed.
@@ -30,15 +33,32 @@ final class AwaitedReferences {
                 }
             }
         }
-        return references;
+        return found;
     }
 
-    private static Set<Reference> of(ConfigurableListableBeanFactory beans, String name) {
+    private void add(ConfigurableListableBeanFactory beans, String name) {
         Class<?> type = beans.getType(name, false);
         Class<?> bean = type == null ? Object.class : ClassUtils.getUserClass(type);
-        Method factory = beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition
-                ? definition.getResolvedFactoryMethod()
-                : null;
-        return ReferencedServices.references(ExportedBeans.isForeign(bean) ? Object.class : bean, factory);
+        Method factory = LateServices.factoryMethod(beans, name);
+        known.addAll(ReferencedServices.references(ExportedBeans.isForeign(bean) ? Object.class : bean, factory));
+        if (factory != null && !ExportedBeans.isForeign(factory.getDeclaringClass())) {
+            List<Class<?>> hidden = HiddenServices.fitting(factory);
+            hidden.stream()
+                    .filter(made -> !ExportedBeans.isForeign(made))
+                    .forEach(made -> known.addAll(ReferencedServices.references(made, null)));
+            areAllKnown &= !hidden.isEmpty() || !HiddenServices.mayHide(factory.getReturnType());
+        }
+    }
+
+    /** Returns the references that are known before the beans exist. */
+    Set<Reference> known() {
+        return known;
+    }
+
+    /** Returns a supplement to the message that something has no reference; an empty string if all are known. */
+    String mayBeMore() {
+        return areAllKnown
+                ? ""
+                : ". Beans that are created later, and whose @Bean method returns an interface, may have references, too";
     }
 }

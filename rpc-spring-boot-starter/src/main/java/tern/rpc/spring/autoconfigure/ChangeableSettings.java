@@ -39,7 +39,12 @@ record ChangeableSettings(
         Map<String, RpcClientProperties.Service> changed = new HashMap<>();
         // All services keep their unchangeable properties, even services without changeable properties.
         settings.services().forEach((name, service) -> changed.put(name, without(service)));
-        services.forEach((name, service) -> {
+        services.forEach((written, service) -> {
+            // A configuration server may write the name in another form than the file of the application.
+            String name = changed.keySet().stream()
+                    .filter(known -> ClientSettings.uniform(known).equals(ClientSettings.uniform(written)))
+                    .findFirst()
+                    .orElse(written);
             RpcClientProperties.Service before = changed.getOrDefault(name, RpcClientProperties.Service.NONE);
             Map<String, RpcClientProperties.Method> methods = new HashMap<>(before.methods());
             service.methods()

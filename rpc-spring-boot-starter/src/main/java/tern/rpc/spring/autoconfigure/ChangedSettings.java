@@ -103,6 +103,12 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
         return timeouts.get(method);
     }
 
+    /** Returns true, because the rules of a registry also take precedence over the properties at startup. */
+    @Override
+    public boolean yieldsToSource() {
+        return true;
+    }
+
     @Override
     public String toString() {
         return "changed properties rpc.client…";

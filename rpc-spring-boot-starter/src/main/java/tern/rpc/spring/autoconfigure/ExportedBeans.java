@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -62,7 +63,7 @@ final class ExportedBeans {
 
     /**
      * The prefixes of packages of libraries. Their interfaces, such as {@code reactor.core.Disposable}, are exported
-     * only if the annotation names them, or if the class itself has the same prefix.
+     * only if the annotation or the {@code @Bean} method names them, or if the class itself has the same prefix.
      */
     private static final Set<String> LIBRARIES = Set.of(
             "com.fasterxml",
@@ -223,7 +224,15 @@ final class ExportedBeans {
             return new LinkedHashSet<>(Arrays.asList(annotation.interfaces()));
         }
         Class<?> own = ClassUtils.getUserClass(type);
-        return annotation.interfaces().length > 0 ? named(name, own, annotation.interfaces()) : all(name, own);
+        return annotation.interfaces().length > 0
+                ? named(name, own, annotation.interfaces())
+                : all(name, own, declaredType(beans, name));
+    }
+
+    /** Returns the type that the {@code @Bean} method of a bean declares; null if there is no such method. */
+    private static @Nullable Class<?> declaredType(ConfigurableListableBeanFactory beans, String name) {
+        Method factory = LateServices.factoryMethod(beans, definedAs(beans, name));
+        return factory == null ? null : factory.getReturnType();
     }
 
     private static @Nullable Class<?> targetClass(ConfigurableListableBeanFactory beans, String name) {
@@ -258,11 +267,13 @@ final class ExportedBeans {
         return new LinkedHashSet<>(Arrays.asList(named));
     }
 
-    private static Set<Class<?>> all(String name, Class<?> own) {
+    /** @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way */
+    private static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =
                 // The set from ClassUtils may be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
-        services.removeIf(type -> isForeign(type) || isOfLibrary(type, own) || !hasMethods(type));
+        services.removeIf(
+                type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));
         if (services.isEmpty()) {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -57,11 +57,7 @@ final class HiddenServices {
             if (isKnown || method == null || !mayHide(method.getReturnType())) {
                 return null;
             }
-            List<? extends Class<?>> fitting = created(method).stream()
-                    .map(type -> loaded(type, method.getDeclaringClass().getClassLoader()))
-                    .filter(Objects::nonNull)
-                    .filter(method.getReturnType()::isAssignableFrom)
-                    .toList();
+            List<Class<?>> fitting = fitting(method);
             // If the method creates objects of several classes, one of these classes may be a decorator of the service.
             return fitting.size() == 1 && AnnotatedElementUtils.hasAnnotation(fitting.get(0), RpcService.class)
                     ? fitting.get(0)
@@ -74,8 +70,20 @@ final class HiddenServices {
         }
     }
 
+    /** Returns the classes that a {@code @Bean} method creates with {@code new} and that it may return. */
+    static List<Class<?>> fitting(Method method) {
+        List<Class<?>> fitting = new ArrayList<>();
+        for (String name : created(method)) {
+            Class<?> type = loaded(name, method.getDeclaringClass().getClassLoader());
+            if (type != null && method.getReturnType().isAssignableFrom(type)) {
+                fitting.add(type);
+            }
+        }
+        return fitting;
+    }
+
     /** Returns whether the type is an interface or an abstract class of the application. */
-    private static boolean mayHide(Class<?> type) {
+    static boolean mayHide(Class<?> type) {
         return Modifier.isAbstract(type.getModifiers()) && !type.isPrimitive() && !ExportedBeans.isForeign(type);
     }
 

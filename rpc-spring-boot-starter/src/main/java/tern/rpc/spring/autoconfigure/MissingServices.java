@@ -108,7 +108,8 @@ final class MissingServices implements SmartInitializingSingleton {
                         .anyMatch(beans::containsSingleton)
                 || Arrays.stream(beans.getBeanDefinitionNames())
                         .map(name -> beans.getType(name, false))
-                        .anyMatch(type -> type != null && refers(ClassUtils.getUserClass(type)));
+                        .anyMatch(type -> type != null && refers(ClassUtils.getUserClass(type)))
+                || !AwaitedReferences.in(beans).known().isEmpty();
     }
 
     private static boolean refers(Class<?> bean) {

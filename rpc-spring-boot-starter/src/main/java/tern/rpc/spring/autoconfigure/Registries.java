@@ -24,6 +24,7 @@ final class Registries implements DisposableBean {
     private static final Set<String> SCHEMES = Set.of(ZOOKEEPER, "file");
     private static final Pattern HOSTS = Pattern.compile("[\\w.-]+:\\d{1,5}(,[\\w.-]+:\\d{1,5})*");
     private static final Pattern SCHEME = Pattern.compile("^([a-z][a-z0-9+-]{0,31})://");
+    private static final Pattern ANOTHER = Pattern.compile(",\\s*[a-z][a-z0-9+-]{0,31}://");
     private static final String EXPECTED =
             "the address of a registry, such as zookeeper://host:2181 or file:///path.json";
 
@@ -91,6 +92,14 @@ final class Registries implements DisposableBean {
         }
         if (!isRegistry(text)) {
             throw new InvalidPropertyException(property, "of another form", EXPECTED);
+        }
+        if (ANOTHER.matcher(text).find()) {
+            throw new InvalidPropertyException(
+                    property,
+                    property + " names several registries, but a reference looks for its providers in one",
+                    "Leave one. Name each of the others in rpc.client.registries.<name>, and set"
+                            + " rpc.client.services.<name>.registry to its name.",
+                    null);
         }
         try {
             return RegistryUrl.parse(text);

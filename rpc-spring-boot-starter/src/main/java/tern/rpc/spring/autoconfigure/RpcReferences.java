@@ -5,18 +5,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +30,6 @@ import tern.rpc.client.ServiceReference;
 import tern.rpc.client.UnknownProtocolException;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Rules;
-import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
@@ -50,7 +44,6 @@ public final class RpcReferences implements SmartInitializingSingleton {
     /** The maximum wait for the connection of one reference to the application's own server. */
     private static final Duration OWN_SERVER_WAIT = Duration.ofSeconds(1);
 
-    private final Environment environment;
     private final RpcClientProperties properties;
     private final ClientSettings settings;
     private final ObjectProvider<RpcClient> client;
@@ -58,23 +51,16 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
     private final OwnServer ownServer;
+    private final UsedSettings used;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
 
     // the proxies that a thread is creating; guarded by this
     private final Map<ReferenceSettings, CompletableFuture<Object>> creating = new HashMap<>();
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
-    private final Map<String, Set<ReferenceSettings>> byName = new LinkedHashMap<>(); // guarded by this
-    private final Map<String, InvalidPropertyException> unfit = new TreeMap<>(); // guarded by this
-
-    // the properties whose method exists in at least one reference's interface; guarded by this
-    private final Set<String> usedProperties = new TreeSet<>();
     // the references whose changed addresses have been logged; guarded by this
     private final Set<ReferenceSettings> otherAddresses = new HashSet<>();
     // the settings with the changed properties; null until a property changes; guarded by this
     private @Nullable ClientSettings current;
-    private boolean allAreKnown; // whether all beans have been created; guarded by this
-    private final Set<ServiceKey> called = new LinkedHashSet<>(); // guarded by this
-    private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
     /** The injection point where the settings were first used. */
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
@@ -87,7 +73,6 @@ public final class RpcReferences implements SmartInitializingSingleton {
             Registries registries,
             ConfigurableBeanFactory beans,
             boolean initializesLazily) {
-        this.environment = environment;
         this.properties = properties;
         this.settings = settings;
         this.client = client;
@@ -95,6 +80,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.beans = beans;
         this.initializesLazily = initializesLazily;
         this.ownServer = new OwnServer((ConfigurableListableBeanFactory) beans);
+        this.used = new UsedSettings(environment, properties);
     }
 
     /** Returns the client that the proxies use, or null if there are no proxies. */
@@ -185,14 +171,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
     /** Records that the reference is used. Returns its proxy, or null if the proxy does not exist yet. */
     private synchronized @Nullable Object register(
             ReferenceSettings wanted, Map.Entry<String, RpcClientProperties.Service> configured, String where) {
-        names.add(configured.getKey());
-        called.add(wanted.key());
-        byName.computeIfAbsent(configured.getKey(), key -> new LinkedHashSet<>())
-                .add(wanted);
+        used.add(configured.getKey(), wanted);
         Object proxy = proxies.get(wanted);
         if (proxy == null) {
             explained(wanted, where, () -> {
-                checkMethods(wanted.type(), ClientSettings.PREFIX + configured.getKey(), configured.getValue());
+                used.checkMethods(wanted.type(), configured);
                 return wanted;
             });
         }
@@ -334,11 +317,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
      * Records that a local bean was injected in place of a reference. The settings of the reference are then considered
      * used.
      */
-    synchronized void overridden(Class<?> type, RpcReference annotation, String where) {
+    void overridden(Class<?> type, RpcReference annotation, String where) {
         UnaryOperator<String> placeholders = placeholders(annotation, where);
         String name = ClientSettings.nameOf(type, annotation, placeholders);
-        called.add(settings.key(type, annotation, placeholders));
-        names.add(settings.configured(name).getKey());
+        used.add(settings.configured(name).getKey(), settings.key(type, annotation, placeholders));
     }
 
     /** Replaces placeholders in the attributes of an annotation. */
@@ -379,30 +361,6 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of the
-     * interfaces may lack a method. Until all references are known, missing methods are therefore only recorded.
-     */
-    private void checkMethods(Class<?> type, String prefix, RpcClientProperties.Service properties) {
-        Map<String, InvalidPropertyException> missing = MethodProperties.check(type, prefix, properties);
-        Stream.concat(
-                        Stream.of(prefix),
-                        properties.methods().keySet().stream().map(method -> prefix + ".methods." + method))
-                .filter(property -> !missing.containsKey(property))
-                .forEach(usedProperties::add);
-        unfit.putAll(missing);
-        unfit.keySet().removeAll(usedProperties);
-        if (allAreKnown) {
-            checkMissingMethods();
-        }
-    }
-
-    private void checkMissingMethods() {
-        if (!unfit.isEmpty()) {
-            throw unfit.values().iterator().next();
-        }
-    }
-
-    /**
      * Fails with an explanation if a method of the interface cannot be called. The settings check the methods, too, but
      * their error cannot name the reference.
      */
@@ -439,7 +397,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
      * Records a reference of a bean that is created later. If the reference has a mistake, it is reported when the bean
      * is created.
      */
-    private synchronized void expect(ReferencedServices.Reference awaited) {
+    private void expect(ReferencedServices.Reference awaited) {
         Class<?> type = awaited.service();
         RpcReference annotation = awaited.annotation();
         String where = "a reference to " + type.getName();
@@ -447,11 +405,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
             UnaryOperator<String> placeholders = placeholders(annotation, where);
             Map.Entry<String, RpcClientProperties.Service> configured =
                     settings.configured(ClientSettings.nameOf(type, annotation, placeholders));
-            names.add(configured.getKey());
-            called.add(settings.key(type, annotation, placeholders));
-            checkMethods(type, ClientSettings.PREFIX + configured.getKey(), configured.getValue());
-            byName.computeIfAbsent(configured.getKey(), key -> new LinkedHashSet<>())
-                    .add(settings.reference(type, annotation, placeholders, where));
+            used.add(configured.getKey(), settings.key(type, annotation, placeholders));
+            used.checkMethods(type, configured);
+            used.add(configured.getKey(), settings.reference(type, annotation, placeholders, where));
         } catch (RuntimeException e) {
             LOG.debug("Settings of {} are checked when its bean is created", where, e);
         }
@@ -465,13 +421,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
     public void afterSingletonsInstantiated() {
         // Throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
-        check(AwaitedReferences.in((ConfigurableListableBeanFactory) beans));
+        ConfigurableListableBeanFactory all = (ConfigurableListableBeanFactory) beans;
+        AwaitedReferences awaited = AwaitedReferences.in(all);
+        awaited.known().forEach(this::expect);
+        used.complete();
+        sayKnown();
+        used.tellUnused(all, awaited);
     }
 
-    private synchronized void check(Set<ReferencedServices.Reference> awaited) {
-        awaited.forEach(this::expect);
-        allAreKnown = true;
-        checkMissingMethods();
+    private synchronized void sayKnown() {
         if (!proxies.isEmpty() && !initializesLazily) {
             LOG.info(
                     "{}: {}",
@@ -480,25 +438,5 @@ public final class RpcReferences implements SmartInitializingSingleton {
                             .map(ReferenceSettings::describe)
                             .toList()));
         }
-        UnusedSettings.tell(UnusedSettings.find(environment, properties, byName));
-        SettingsOfNoMethod.shared(properties, byName)
-                .forEach(text -> LOG.warn("{}. To tell them apart, set name in @RpcReference", text));
-        settings.services().keySet().stream()
-                // Different spellings of a name refer to the same settings.
-                .filter(name -> names.stream()
-                        .noneMatch(used -> ClientSettings.uniform(used).equals(ClientSettings.uniform(name))))
-                .forEach(name -> LOG.warn(
-                        "rpc.client.services.{} is set, but no reference has that name; {}",
-                        name,
-                        names.isEmpty() ? "there is no reference" : "there are " + String.join(", ", names)));
-        FallbackBeans.unused((ConfigurableListableBeanFactory) beans, called)
-                .forEach((name, service) -> LOG.warn(
-                        "@RpcFallback of bean '{}' is for {}, but no reference calls this service; {}",
-                        name,
-                        service,
-                        called.isEmpty()
-                                ? "there is no reference"
-                                : "there are references to "
-                                        + called.stream().map(String::valueOf).collect(Collectors.joining(", "))));
     }
 }

@@ -55,6 +55,7 @@ public final class ServerRegistration
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
+    private int registered; // the number of registrations so far; guarded by this
     // Whether the shutdown has begun. Spring may report that the application accepts traffic after this, for example if
     // SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
     private boolean ended;
@@ -103,12 +104,15 @@ public final class ServerRegistration
 
     private void register() {
         CompletableFuture<Void> seen;
+        int number;
         synchronized (this) {
             if (ended) {
                 LOG.debug("Not registering, because the server is shutting down");
                 return;
             }
+            registered += accepting ? 0 : 1;
             accepting = true;
+            number = registered;
             seen = registrar().register(this::registration);
         }
         if (seen.isDone()) {
@@ -116,21 +120,24 @@ public final class ServerRegistration
         }
         publish(ReadinessState.REFUSING_TRAFFIC);
         // Readiness listeners belong to the application, so they must not run on the threads of the registries.
-        seen.thenRunAsync(() -> ready(true), timer());
-        timer().schedule(() -> ready(false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+        seen.thenRunAsync(() -> ready(number, true), timer());
+        timer().schedule(() -> ready(number, false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /**
      * Reports that the application accepts traffic.
      *
-     * @param registered false if the registration was not seen within {@link #LONGEST_WAIT}
+     * @param number the number of the registration. The end of an earlier registration is ignored
+     * @param isSeen false if the registration was not seen within {@link #LONGEST_WAIT}
      */
-    private void ready(boolean registered) {
+    void ready(int number, boolean isSeen) {
         synchronized (this) {
-            if (!accepting || (!registered && registrar().seen().isDone())) {
+            if (!accepting
+                    || number != registered
+                    || (!isSeen && registrar().seen().isDone())) {
                 return;
             }
-            if (!registered) {
+            if (!isSeen) {
                 LOG.warn(
                         "Not registered after {} s: {}. The application {}; rpc.server.registry.required decides",
                         LONGEST_WAIT.toSeconds(),
@@ -147,7 +154,7 @@ public final class ServerRegistration
             LOG.error(
                     "{} listener of the application's readiness failed. The listeners after it, and probes, may still"
                             + " regard the application as not ready",
-                    registered ? "The provider is registered, but a" : "A",
+                    isSeen ? "The provider is registered, but a" : "A",
                     e);
         }
     }

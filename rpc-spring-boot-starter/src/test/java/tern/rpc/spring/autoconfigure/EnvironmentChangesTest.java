@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -149,6 +150,22 @@ class EnvironmentChangesTest {
     }
 
     @Test
+    void changedPropertyMayHaveTheNameOfTheServiceInAnotherForm(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("providers.json"), "{\"services\":{}}");
+        Applications.application(Shop.class)
+                .withPropertyValues(
+                        "rpc.client.services.stock.registry=file://" + file,
+                        "rpc.client.services.stock.wait-for-ready=true",
+                        "rpc.client.services.stock.timeout=30ms")
+                .run(context -> {
+                    change(context.getSourceApplicationContext(), Map.of("rpc.client.services.s-tock.timeout", "20ms"));
+
+                    assertThatThrownBy(() -> stock(context).left("x"))
+                            .hasMessageContaining("20 ms (changed properties rpc.client…)");
+                });
+    }
+
+    @Test
     void referenceThatIsCreatedAfterAChangeHasTheChangedSettings() {
         Applications.application()
                 .withPropertyValues(
@@ -207,6 +224,7 @@ class EnvironmentChangesTest {
     }
 
     @Test
+    @Timeout(60)
     void changedLoadBalancingIsInForceAtOnce() {
         ApplicationContextRunner provider = Applications.provider(PortStock.class);
         provider.run(one -> provider.run(two -> Applications.application(Shop.class)
@@ -215,7 +233,9 @@ class EnvironmentChangesTest {
                         "rpc.client.url=" + Applications.addressOf(one) + "," + Applications.addressOf(two))
                 .run(context -> {
                     ConfigurableApplicationContext running = context.getSourceApplicationContext();
-                    assertThat(ports(context)).hasSize(2);
+                    while (ports(context).size() < 2) {
+                        Thread.onSpinWait(); // The client connects to the second provider in the background.
+                    }
 
                     change(running, Map.of("rpc.client.load-balancing", "consistent-hash"));
                     assertThat(ports(context)).hasSize(1);

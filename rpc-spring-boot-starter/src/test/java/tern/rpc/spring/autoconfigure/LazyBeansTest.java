@@ -160,6 +160,42 @@ class LazyBeansTest {
         assertThat(output).doesNotContain(UNUSED);
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {HiddenUser.class, HiddenRunner.class, HiddenDecoratedUser.class})
+    void settingsOfAReferenceThatABeanMethodHidesAreNotReported(Class<?> user, CapturedOutput output) {
+        lazily(application(user, Fallback.class))
+                .withPropertyValues(
+                        NOWHERE,
+                        "rpc.client.services.greeting-service.timeout=1s",
+                        "rpc.client.services.greting-service.timeout=1s")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.services.greting-service is set, " + UNUSED + "; there are greeting-service")
+                .doesNotContain("rpc.client.services.greeting-service is set", "no reference calls this service");
+    }
+
+    @Test
+    void unusedSettingsMayBelongToABeanWhoseClassIsUnknown(CapturedOutput output) {
+        lazily(application(UnknownUser.class))
+                .withPropertyValues(NOWHERE, "rpc.client.services.greeting-service.timeout=1s")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.services.greeting-service is set, " + UNUSED + "; there is no reference. Beans"
+                        + " that are created later, and whose @Bean method returns an interface, may have references,"
+                        + " too");
+    }
+
+    @Test
+    void lazyBeanWhoseClassIsHiddenIsSomethingThatCalls(CapturedOutput output) {
+        lazily(application(HiddenUser.class))
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("Nothing is served or called");
+    }
+
     /** The mistake of a lazy reference is reported when its bean is created, as for other lazy beans. */
     @Test
     void lazyReferenceWithoutAnAddressDoesNotStopTheStart() {
@@ -273,6 +309,57 @@ class LazyBeansTest {
         @Lazy
         StringBuilder text(@RpcReference GreetingService greetings) {
             return new StringBuilder(greetings.greet("Ada"));
+        }
+    }
+
+    static class GreetingBell implements Bells, Runnable {
+        @RpcReference
+        GreetingService greetings;
+
+        @Override
+        public String ring() {
+            return greetings.greet("Ada");
+        }
+
+        @Override
+        public void run() {
+            ring();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenUser {
+        @Bean
+        Bells bells() {
+            return new GreetingBell();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenRunner {
+        @Bean
+        Runnable runner() {
+            return new GreetingBell();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class HiddenDecoratedUser {
+        @Bean
+        Bells bells() {
+            return new LoudBells(new GreetingBell());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class UnknownUser {
+        @Bean
+        Bells bells() {
+            return made();
+        }
+
+        private static Bells made() {
+            return new GreetingBell();
         }
     }
 

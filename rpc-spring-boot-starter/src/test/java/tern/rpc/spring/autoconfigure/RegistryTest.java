@@ -212,6 +212,22 @@ class RegistryTest {
         assertThat(Files.readString(file)).contains("127.0.0.1");
     }
 
+    /** The registration that is awaited now has its own time to be seen. */
+    @Test
+    void endOfTheWaitForAnEarlierRegistrationIsIgnored() {
+        ConfigurableApplicationContext provider =
+                run(Provider.class, "shop", "rpc.server.registry=zookeeper://127.0.0.1:1");
+        ServerRegistration registration = provider.getBean(ServerRegistration.class);
+        AvailabilityChangeEvent.publish(provider, ReadinessState.REFUSING_TRAFFIC);
+        AvailabilityChangeEvent.publish(provider, ReadinessState.ACCEPTING_TRAFFIC);
+
+        registration.ready(1, false);
+        assertThat(readiness(provider)).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+
+        registration.ready(2, false);
+        assertThat(readiness(provider)).isEqualTo(ReadinessState.ACCEPTING_TRAFFIC);
+    }
+
     @Test
     void providerThatIsShuttingDownDoesNotRegisterAgain(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("providers.json");

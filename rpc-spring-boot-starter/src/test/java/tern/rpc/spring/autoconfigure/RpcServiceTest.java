@@ -104,6 +104,33 @@ class RpcServiceTest {
     }
 
     @Test
+    void interfaceOfALibraryIsExportedIfTheBeanMethodReturnsIt() {
+        provider(LibraryConfiguration.class)
+                .run(there -> assertThat(exported(there)).containsExactly("Clock", "Health"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LibraryConfiguration {
+        @Bean
+        @RpcService
+        Clock standingClock() {
+            return new StandingClock();
+        }
+    }
+
+    static class StandingClock implements Clock {
+        @Override
+        public long wallTime() {
+            return 0;
+        }
+
+        @Override
+        public long monotonicTime() {
+            return 0;
+        }
+    }
+
+    @Test
     void beanMethodThatReturnsNullStopsTheStart() {
         provider(NullConfiguration.class)
                 .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))

@@ -72,6 +72,10 @@ class WrongConfigurationTest {
             "rpc.client.registry=file:///none.json,rpc.client.registry-cache=pom.xml/lists |"
                     + " rpc.client.registry-cache is | a directory",
             "rpc.client.services.x.level=sometimes | rpc.client.services.x.level | sometimes | APPLICATION",
+            "rpc.client.registry=zookeeper://a:1,zookeeper://b:1 | rpc.client.registry names several registries |"
+                    + " rpc.client.registries.<name>",
+            "rpc.client.services.a.url=zookeeper://a:1,zookeeper://b:1 | rpc.client.services.a.url names several registries |"
+                    + " rpc.client.registries.<name>",
             "rpc.client.registry=nacos://h:1 | rpc.client.registry has the scheme nacos | zookeeper and file",
             "rpc.server.registry=nacos | rpc.server.registry is of another form | file:///path.json",
             "rpc.server.registry=file:///none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"

@@ -74,11 +74,14 @@ public final class MetadataClient implements ProcessMetadata {
     }
 
     private void call(ProcessEntry process, MetadataAddress address, CompletableFuture<ApplicationMetadata> answer) {
+        Endpoint endpoint = new Endpoint(address.host(), address.port());
+        if (!endpoint.mayBeProvider()) { // For example, a connection to 0.0.0.0 would reach this machine.
+            throw new IllegalArgumentException(endpoint + " cannot be a provider");
+        }
         ClientTransport transport = transport(address.protocol());
         boolean second = address.version().equals(MetadataMessages.VERSION);
         ServiceDescriptor service = second ? MetadataMessages.SERVICE : FIRST;
         transport.prepare(service);
-        Endpoint endpoint = new Endpoint(address.host(), address.port());
         ClientConnection connection = transport.connect(endpoint, 1, null);
         PendingCall pending = new PendingCall(
                 new Invocation(

@@ -1,7 +1,9 @@
 package tern.rpc.registry.dubbo.rules;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -52,18 +54,22 @@ record Condition(List<Term> calls, List<Term> providers) {
         return of(text.substring(0, arrow), text.substring(arrow + 2));
     }
 
+    /** As in Dubbo, {@code true} stands for all calls, and {@code false} for no provider. */
     static Condition of(String calls, String providers) {
-        return new Condition(terms(calls, CALL_FIELDS), terms(providers, Fields.NAMES));
+        return new Condition(
+                calls.trim().equals("true") ? List.of() : terms(calls, CALL_FIELDS),
+                providers.trim().equals("false") ? List.of() : terms(providers, Fields.NAMES));
     }
 
     private static List<Term> terms(String text, Set<String> fields) {
-        List<Term> terms = new ArrayList<>();
         if (text.isBlank()) {
-            return terms;
+            return List.of();
         }
+        // The patterns of each field and operator. As in Dubbo, "host=a & host=b" is the same as "host=a,b".
+        Map<Term, List<String>> terms = new LinkedHashMap<>();
         for (String part : text.split("&", -1)) {
             Matcher term = TERM.matcher(part);
-            if (!term.matches() || !fields.contains(term.group(1))) {
+            if (!term.matches() || !fields.contains(field(term))) {
                 throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood; known are "
                         + String.join(", ", fields.stream().sorted().toList()));
             }
@@ -74,9 +80,21 @@ record Condition(List<Term> calls, List<Term> providers) {
             if (patterns.stream().anyMatch(pattern -> pattern.startsWith("$") || !Fields.isPattern(pattern))) {
                 throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood");
             }
-            terms.add(new Term(term.group(1), term.group(2).equals("="), patterns));
+            terms.computeIfAbsent(
+                            new Term(field(term), term.group(2).equals("="), List.of()), unseen -> new ArrayList<>())
+                    .addAll(patterns);
         }
-        return List.copyOf(terms);
+        return terms.entrySet().stream()
+                .map(term -> new Term(term.getKey().field(), term.getKey().isEqual(), List.copyOf(term.getValue())))
+                .toList();
+    }
+
+    /** Returns the name of the field, without a prefix that Dubbo ignores. */
+    private static String field(Matcher term) {
+        String written = term.group(1);
+        return written.startsWith("consumer.") || written.startsWith("provider.")
+                ? written.substring(written.indexOf('.') + 1)
+                : written;
     }
 
     /** Returns the number of patterns in this condition. */

@@ -39,7 +39,10 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
 
     private static final String TIMEOUT = "timeout";
     private static final String EXECUTES = "executes";
-    private static final String ANY_METHOD = "";
+
+    /** The name under which a change stores a parameter that applies to all methods. */
+    static final String ANY_METHOD = "";
+
     private static final int MAX_EXECUTES = 1_000_000;
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
@@ -256,12 +259,16 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
         return limits;
     }
 
+    /**
+     * Returns the timeout that the rule sets for a method, or null if it sets none.
+     *
+     * @param method the method; {@link #ANY_METHOD} for the timeout of all methods
+     */
     @Nullable
     Duration timeout(String method, RuleConsumer consumer) {
         Duration timeout = null;
         for (Change change : changes) {
-            Duration ofMethod = change.timeouts().get(method);
-            Duration changed = ofMethod == null ? change.timeouts().get(ANY_METHOD) : ofMethod;
+            Duration changed = change.timeouts().get(method);
             if (changed != null && change.isFor(consumer)) {
                 timeout = changed;
             }

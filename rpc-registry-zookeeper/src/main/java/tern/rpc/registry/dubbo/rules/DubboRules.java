@@ -15,17 +15,22 @@ import tern.rpc.endpoint.Rules;
 /**
  * All rules that apply to one service.
  *
- * @param byKey the rules by their keys: first the rules of applications, then those of the service, which take
- *     precedence
+ * @param byKey the rules by their keys, in the order of their precedence: the rules for the providers of an
+ *     application, the rules of other applications, and the rules of the service, which take precedence over all others
  */
 public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) implements Rules {
 
-    /** The keys of services contain colons: {@code interface:version:group}. */
-    private static final Comparator<String> APPLICATIONS_FIRST =
-            Comparator.comparing((String key) -> key.indexOf(':') >= 0).thenComparing(Comparator.naturalOrder());
+    /**
+     * The end of the key of a rule for the providers of an application. The application may also have a rule for the
+     * services that it calls, which has the same key in the registry.
+     */
+    public static final String OF_PROVIDERS = " (providers)";
+
+    private static final Comparator<String> BY_PRECEDENCE =
+            Comparator.comparingInt(DubboRules::precedence).thenComparing(Comparator.naturalOrder());
 
     public DubboRules {
-        Map<String, Rule> sorted = new TreeMap<>(APPLICATIONS_FIRST);
+        Map<String, Rule> sorted = new TreeMap<>(BY_PRECEDENCE);
         sorted.putAll(byKey);
         byKey = sorted;
     }
@@ -33,6 +38,13 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
     /** Returns the rules for the given consumer; {@link Rules#NONE} if there are no rules. */
     public static Rules of(Map<String, Rule> byKey, RuleConsumer consumer) {
         return byKey.isEmpty() ? NONE : new DubboRules(byKey, consumer);
+    }
+
+    private static int precedence(String key) {
+        if (key.endsWith(OF_PROVIDERS)) {
+            return 0;
+        }
+        return key.indexOf(':') < 0 ? 1 : 2; // The keys of services contain colons: interface:version:group.
     }
 
     private <T extends Rule> Stream<T> rules(Class<T> kind) {
@@ -101,14 +113,35 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
                 .toList();
     }
 
+    /** A timeout, and the key of the rule that sets it. */
+    private record RuledTimeout(Duration value, String key) {}
+
     @Override
     public @Nullable Duration timeout(String method) {
-        Duration timeout = null;
-        for (ConfiguratorRule rule : rules(ConfiguratorRule.class).toList()) {
-            Duration changed = rule.timeout(method, consumer);
-            timeout = changed == null ? timeout : changed;
+        RuledTimeout timeout = ruledTimeout(method);
+        return timeout == null ? null : timeout.value();
+    }
+
+    @Override
+    public String timeoutFrom(String method) {
+        RuledTimeout timeout = ruledTimeout(method);
+        return timeout == null ? toString() : timeout.key();
+    }
+
+    /** As in Dubbo, a timeout of the method takes precedence over a timeout for all methods, in whichever rule it is. */
+    private @Nullable RuledTimeout ruledTimeout(String method) {
+        RuledTimeout ofMethod = lastTimeout(method);
+        return ofMethod == null ? lastTimeout(ConfiguratorRule.ANY_METHOD) : ofMethod;
+    }
+
+    private @Nullable RuledTimeout lastTimeout(String parameterOf) {
+        RuledTimeout last = null;
+        for (Map.Entry<String, Rule> each : byKey.entrySet()) {
+            Duration changed =
+                    each.getValue() instanceof ConfiguratorRule rule ? rule.timeout(parameterOf, consumer) : null;
+            last = changed == null ? last : new RuledTimeout(changed, each.getKey());
         }
-        return timeout;
+        return last;
     }
 
     @Override

@@ -106,6 +106,17 @@ class MetadataClientTest {
         }
     }
 
+    /** A connection to 0.0.0.0 would reach the server of this test. */
+    @Test
+    void addressThatCannotBeAProviderIsNotCalled() throws Exception {
+        try (RpcServer server = serve(metadata(1, 1))) {
+            ProcessEntry local = process(server.port(), "dubbo");
+            ProcessEntry nobody = new ProcessEntry("shop", local.id(), "0.0.0.0", local.port(), local.metadata());
+
+            assertFails(client.of(nobody), "0.0.0.0:" + server.port() + " cannot be a provider");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
     void answersThatExceedTheLimitsAreRefused(String protocol) throws Exception {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,13 @@ class DubboRulesTest {
             host != 10.9.0.1 => host = 10.0.0.1          | get | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
             method=get =>                                | get | none
             => host = 192.168.0.1                        | get | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            true => false                                | get | none
+            true => zone = a                             | get | 10.0.0.1:20880
+            method=get => false                          | put | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            => host = 10.0.0.1 & host = 10.0.0.2         | get | 10.0.0.1:20880 10.0.0.2:20881
+            => host != 10.0.0.1 & host != 10.0.0.2       | get | 10.0.0.3:20880
+            => host = 10.0.0.* & host != 10.0.0.1 & zone = b | get | 10.0.0.2:20881 10.0.0.3:20880
+            consumer.host = 10.9.0.1 => provider.host = 10.0.0.1 | get | 10.0.0.1:20880
             """)
     void conditionSendsMatchingCallsToMatchingProviders(String condition, String method, String expected) {
         assertThat(conditions(false, condition).route(method, ALL).stream().map(Instance::toString))
@@ -168,6 +176,57 @@ class DubboRulesTest {
         assertThat(rules.timeout("put")).isEqualTo(Duration.ofSeconds(6));
         assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(100));
         assertThat(Rules.NONE.timeout("get")).isNull();
+    }
+
+    @Test
+    void timeoutOfOneMethodStaysWhenALaterChangeSetsTheTimeoutOfAllMethods() {
+        Rules rules = rules(Rule.Kind.CONFIGURATORS, """
+                configs:
+                  - {side: consumer, parameters: {get.timeout: 100}}
+                  - {side: consumer, parameters: {timeout: 6000}}
+                """);
+
+        assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(100));
+        assertThat(rules.timeout("put")).isEqualTo(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void ruleOfAnotherScopeReplacesOnlyTheSameParameter() {
+        Rules rules = DubboRules.of(
+                Map.of(
+                        "web.configurators",
+                        rule(Rule.Kind.CALLER_CONFIGURATORS, "{side: consumer, parameters: {get.timeout: 100}}"),
+                        "cap.Orders::.configurators",
+                        rule(Rule.Kind.CONFIGURATORS, "{side: consumer, parameters: {timeout: 6000}}")),
+                CONSUMER);
+
+        assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(100));
+        assertThat(rules.timeoutFrom("get")).isEqualTo("web.configurators");
+        assertThat(rules.timeout("put")).isEqualTo(Duration.ofSeconds(6));
+        assertThat(rules.timeoutFrom("put")).isEqualTo("cap.Orders::.configurators");
+    }
+
+    private static Rule rule(Rule.Kind kind, String config) {
+        return Objects.requireNonNull(kind.parse("configs: [" + config + "]", ORDERS));
+    }
+
+    /** The name of the provider's application must not matter, so it is before and after that of the caller. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a-shop", "z-shop"})
+    void ruleOfTheCallersApplicationPrecedesTheRuleOfTheProvidersApplication(String shop) {
+        String weight = "addresses: ['0.0.0.0'], parameters: {weight: ";
+        String ofProviders = Rule.Kind.PROVIDER_CONFIGURATORS.key(shop) + DubboRules.OF_PROVIDERS;
+        Rule provider = rule(Rule.Kind.PROVIDER_CONFIGURATORS, "{side: provider, " + weight + "1}}");
+        Rule caller = rule(Rule.Kind.CALLER_CONFIGURATORS, "{side: consumer, " + weight + "2}}");
+        Rule service = rule(Rule.Kind.CONFIGURATORS, "{side: consumer, " + weight + "3}}");
+
+        Rules both = DubboRules.of(Map.of(ofProviders, provider, "web.configurators", caller), CONSUMER);
+        Rules all = DubboRules.of(
+                Map.of(ofProviders, provider, "web.configurators", caller, "cap.Orders::.configurators", service),
+                CONSUMER);
+
+        assertThat(both.attributes(ONE)).isEqualTo(ONE.attributes().withWeight(2));
+        assertThat(all.attributes(ONE)).isEqualTo(ONE.attributes().withWeight(3));
     }
 
     @ParameterizedTest

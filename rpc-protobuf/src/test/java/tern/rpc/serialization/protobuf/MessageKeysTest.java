@@ -1,0 +1,36 @@
+package tern.rpc.serialization.protobuf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.google.protobuf.StringValue;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import tern.rpc.cluster.Hashes;
+
+/** Tests messages as keys of the load balancing consistent-hash. */
+class MessageKeysTest {
+
+    /** The hash code of a message contains the hash code of its descriptor, which depends on the identity of an object. */
+    @Test
+    void messageAsAKeyIsNamedOnceBecauseItsHashDiffersBetweenProcesses() {
+        Logger logger = (Logger) LoggerFactory.getLogger(Hashes.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            long hash = Hashes.ofKey(StringValue.of("ada"));
+
+            assertThat(Hashes.ofKey(StringValue.of("ada"))).isEqualTo(hash);
+            assertThat(lines.list)
+                    .singleElement()
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .asString()
+                    .contains(StringValue.class.getName(), "CallOptions.key");
+        } finally {
+            logger.detachAppender(lines);
+        }
+    }
+}
