@@ -261,6 +261,14 @@ public final class CallLedger {
     }
 
     /**
+     * Returns when the call ended, on the ledger's clock. Must be called only if the call has ended, because the time is
+     * unknown before. Any thread may call this method.
+     */
+    public long endedNanos() {
+        return whole().endedNanos;
+    }
+
+    /**
      * Changes the phase without counting an operation, for example to read the result of an operation.
      *
      * @return the previous phase

@@ -189,9 +189,13 @@ class CallLedgerTest {
         CallLedger part = ledger.child();
         assertThat(part.isEnded()).isFalse();
 
+        pass(7);
         ledger.end();
+        long end = time.get();
+        pass(7);
 
         assertThat(part.isEnded()).isTrue();
+        assertThat(part.endedNanos()).isEqualTo(end);
     }
 
     @Test

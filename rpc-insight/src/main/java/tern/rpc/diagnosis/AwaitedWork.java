@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,6 +15,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Finds the threads that most likely work on the results that calls wait for, and decides whether their work explains
@@ -313,7 +315,35 @@ final class AwaitedWork {
         return facts;
     }
 
-    /** Returns the operations of the given threads that take about their usual time, with their times. */
+    /**
+     * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
+     * NumberFormatException in Menu.price:9}; null if there are few of them or none. A failed task may have left out its
+     * signal.
+     */
+    @Nullable
+    String failedTasks(Part wait) {
+        String threads = threadsFor(wait);
+        PoolVerdict likely = threads == null ? null : poolOf(threads);
+        return pools.values().stream()
+                .filter(pool -> pool.equals(likely) || isUsedIn(wait, pool.name()))
+                .map(pool -> pool.pool().since())
+                .filter(since -> since.failed() > 0 && since.failed() >= HALF * callsIn(wait))
+                .filter(since -> since.lastFailure() != null)
+                .max(Comparator.comparingLong(PoolSnapshot::failed))
+                .map(since -> since.failed() + " tasks of \"" + since.name() + "\" ended with " + since.lastFailure())
+                .orElse(null);
+    }
+
+    /** Returns whether a call with this wait has waited for a thread of this executor. */
+    private boolean isUsedIn(Part wait, String executor) {
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().of(wait) > 0)
+                .flatMap(counted -> counted.call().ledger().named().stream())
+                .anyMatch(
+                        entry -> entry.kind() == Phase.EXECUTOR && entry.name().equals(executor));
+    }
+
+    /** Returns the operations that these threads run and that take about their usual time, with their times. */
     private List<String> usualWork(Part wait, String name, TaskSamples threads) {
         List<Outside> outside = outside(wait, name, threads);
         if (!outside.isEmpty()) {

@@ -50,15 +50,29 @@ final class CallRecords implements CallObserver {
     /**
      * The totals of one method since the start.
      *
+     * @param calls the number of calls that were served
      * @param met the number of calls that met the latency target. A call that its caller cancelled within the target is
      *     counted neither here nor as late or failed
+     * @param refused the number of calls that the limit of the method refused, in addition to the served calls
      * @param callers the number of sampled calls by the caller's address; one call in {@value #ONE_IN} is sampled. If
      *     an address is removed and later added again, its number starts again at 0
      */
     record Sums(
-            long calls, long met, long late, long failed, long nanos, long[] phaseNanos, Map<String, Long> callers) {
+            long calls,
+            long met,
+            long late,
+            long failed,
+            long refused,
+            long nanos,
+            long[] phaseNanos,
+            Map<String, Long> callers) {
 
-        static final Sums NONE = new Sums(0, 0, 0, 0, 0, new long[Phase.values().length], Map.of());
+        static final Sums NONE = new Sums(0, 0, 0, 0, 0, 0, new long[Phase.values().length], Map.of());
+
+        /** Returns the number of calls that callers sent, as far as they reached the method. */
+        long sent() {
+            return calls + refused;
+        }
 
         Sums since(Sums earlier) {
             long[] spent = phaseNanos.clone();
@@ -75,6 +89,7 @@ final class CallRecords implements CallObserver {
                     met - earlier.met,
                     late - earlier.late,
                     failed - earlier.failed,
+                    refused - earlier.refused,
                     nanos - earlier.nanos,
                     spent,
                     sampled);
@@ -98,6 +113,7 @@ final class CallRecords implements CallObserver {
         final LongAdder met = new LongAdder();
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
+        final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
         final LongAdder nanos = new LongAdder();
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
@@ -125,7 +141,15 @@ final class CallRecords implements CallObserver {
             callers.forEach((address, caller) -> sampled.put(address, caller.calls.sum()));
             // The history contains one copy of this map for each method and second, and Map.copyOf needs less memory
             // than a HashMap.
-            return new Sums(calls.sum(), met.sum(), late.sum(), failed.sum(), nanos.sum(), spent, Map.copyOf(sampled));
+            return new Sums(
+                    calls.sum(),
+                    met.sum(),
+                    late.sum(),
+                    failed.sum(),
+                    limited.sum(),
+                    nanos.sum(),
+                    spent,
+                    Map.copyOf(sampled));
         }
 
         void calledBy(@Nullable String address, long now) {
@@ -197,6 +221,14 @@ final class CallRecords implements CallObserver {
             @Nullable Throwable failure,
             Supplier<@Nullable String> caller) {
         MethodRecords records = of(method, now);
+        if (failure != null && CallerDeadlines.wasRefused(method, failure)) {
+            // The server counts its refusals itself. Here, only the sent calls and their callers are counted.
+            records.limited.increment();
+            if (records.limited.sum() % ONE_IN == 0) {
+                records.calledBy(caller.get(), now);
+            }
+            return;
+        }
         records.calls.increment();
         records.nanos.add(tookNanos);
         trace.add(ledger, tookNanos, now);

@@ -8,8 +8,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Recognizes how callers end calls before this server has answered: by a deadline, or because they no longer wait. The
- * messages of the exceptions come from Tern's server and client.
+ * Recognizes how callers end calls before this server has answered: by a deadline, or because they no longer wait. Also
+ * recognizes calls that this server refused to run. The messages of the exceptions come from Tern's server and client.
  */
 final class CallerDeadlines {
 
@@ -18,6 +18,9 @@ final class CallerDeadlines {
 
     /** The end of the server's message about a call whose caller has cancelled it or has disconnected. */
     private static final String LEFT = ": the caller is gone";
+
+    /** The part of the server's message about a call that the limit of its method refused. */
+    private static final String REFUSED = " refused the call: ";
 
     /** The text in the client's message if the call had only the remaining time of the call that is being served. */
     private static final String REMAINING = ", the served call";
@@ -50,6 +53,16 @@ final class CallerDeadlines {
         return failure instanceof RpcException rpc
                 && rpc.code() == StatusCode.CANCELLED
                 && isAbout(method, failure, LEFT);
+    }
+
+    /**
+     * Returns whether the limit of its method refused the call, so that the call did not run. Returns false for a
+     * refusal that another server sent.
+     */
+    static boolean wasRefused(String method, Throwable failure) {
+        return failure instanceof RpcException rpc
+                && rpc.code() == StatusCode.RESOURCE_EXHAUSTED
+                && isAbout(method, failure, REFUSED);
     }
 
     /**

@@ -280,10 +280,22 @@ final class CauseText {
         if (limiter != null) {
             return refused(limiter, part.name());
         }
+        MethodRate more = part.name().equals("method") ? new MoreCalls(evidence, excess).method() : null;
+        if (more != null) {
+            return new Told(
+                    "MORE CALLS",
+                    "callers of " + more.method(),
+                    Change.of(
+                            Where.PEER,
+                            MoreCalls.change(more)
+                                    + "; or raise the limit of the method (rpc.server.methods.*.max-concurrency), which"
+                                    + " refuses a part of these calls"),
+                    MoreCalls.facts(more));
+        }
         String text = switch (part.name()) {
             case "method" ->
-                "the limit of the method that refuses calls (rpc.server.methods.*.max-concurrency): raise it, or"
-                        + " make the method faster";
+                "raise the limit of the method that refuses calls (rpc.server.methods.*.max-concurrency), or make the"
+                        + " method faster";
             case "connection" ->
                 "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
                         + " more connections, or fewer calls at once in the caller";

@@ -50,7 +50,7 @@ final class CodeText {
         String calls = excess.samples.shownLineOf(part);
         String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return lock(part, shown, line, excess.samples.ownersWorkIn(part));
+            return new LockText(evidence, excess).told(part, shown, line, excess.samples.ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
@@ -80,7 +80,13 @@ final class CodeText {
             case EVENT_LOOP -> eventLoop(part, shown);
             case RESOLVER ->
                 code("SLOW NAME LOOKUP", part.name(), "the resolver of this machine; lookups in " + shown, line);
-            case CLASS_LOADING -> code("CLASS LOADING", part.name(), "load the class before calls, in " + shown, line);
+            case CLASS_LOADING ->
+                code(
+                        "CLASS LOADING",
+                        part.name(),
+                        "load the class before calls; if each call makes a new class loader, proxy, script or mapper,"
+                                + " create it once and keep it: in " + shown,
+                        line);
             case CLASS_INITIALIZATION -> initialization(part, shown, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(shown, line), line);
             case ELSEWHERE ->
@@ -97,11 +103,14 @@ final class CodeText {
         TaskSamples.LockOwner owner = tasks.lockOwners.get(part);
         if (owner != null) {
             String wanted = ", wanted in " + (tasks.isExecutor ? "tasks of " : "threads ") + executor;
-            return lock(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
+            return new LockText(evidence, excess)
+                    .told(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
         }
         StackTraceElement line = tasks.lines.get(part);
         String shown = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
-        Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line, null) : told(part, shown, line);
+        Told told = part.kind() == Part.Kind.LOCK
+                ? new LockText(evidence, excess).told(part, shown, line, null)
+                : told(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return told;
         }
@@ -290,143 +299,6 @@ final class CodeText {
                 facts);
     }
 
-    /** @param work the activity of the lock's owner; null if unknown */
-    private Told lock(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
-        boolean dead = part.name().contains(" in a deadlock with ");
-        String count = "waits    " + excess.samples.looks(part) + " looks found a call waiting for it";
-        List<String> facts = new ArrayList<>();
-        String thread = excess.samples.ownerOf(part);
-        if (thread != null) {
-            facts.add("holder   thread " + thread);
-        }
-        if (line != null) {
-            facts.add("line     " + ApplicationCode.shown(line));
-        }
-        StackTraceElement doing = excess.samples.ownersLineOf(part);
-        if (doing != null && !doing.equals(line)) {
-            facts.add("doing    " + ApplicationCode.shown(doing));
-        }
-        facts.add(count);
-        TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
-                ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
-                : null;
-        if (holder != null) {
-            facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
-                    + ", " + holder.looks() + " looks");
-        }
-        if (JdkLocks.isNeverReleased(part)) {
-            return neverReleased(part, shown, thread, facts);
-        }
-        LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
-        StackTraceElement held = likely != null
-                ? excess.samples.lineOfLikelyHolders(part, likely)
-                : holder == null ? null : holder.line();
-        if (holder == null && held != null) {
-            facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
-        }
-        Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
-        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
-        String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
-        if (permits != null) {
-            return new Told(
-                    "LOCK",
-                    part.name(),
-                    Change.of(
-                            Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
-                    facts);
-        }
-        if (holder != null) {
-            return new Told(
-                    "LOCK",
-                    part.name(),
-                    Change.of(
-                            Where.CODE,
-                            "hold the lock for less time in " + ApplicationCode.shown(holder.line())
-                                    + ", which threads "
-                                    + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
-                                    + shown + meanwhile + "; no number of threads helps"),
-                    facts);
-        }
-        return new Told(
-                dead ? "DEADLOCK" : "LOCK",
-                part.name(),
-                Change.of(
-                        Where.CODE,
-                        dead
-                                ? "take the locks in the same order everywhere, first in " + shown
-                                        + "; only a restart ends this deadlock"
-                                : sooner(part, shown, held) + meanwhile + "; no number of threads helps"),
-                facts);
-    }
-
-    private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
-        String name = part.name().replace(StackReader.NEVER_RELEASED, "");
-        return new Told(
-                "LOCK NOT RELEASED",
-                name,
-                Change.of(
-                        Where.CODE,
-                        "unlock it in a finally block, so that an exception cannot skip this, in the class of " + shown
-                                + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
-                                + ", which has ended or runs no code that uses it; only a restart releases it"),
-                facts);
-    }
-
-    /**
-     * Returns the advice for a wait for a permit; null if the given activity or wait is not a wait for a permit.
-     *
-     * @param place where the permits are held; empty if unknown
-     */
-    private static @Nullable String permits(Part part, String place) {
-        String less = "hold it for less time" + place;
-        if (part.name().startsWith(SEMAPHORE)) {
-            return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
-        }
-        if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
-            return "find why the calls within this bulkhead take long; else more concurrent calls in its"
-                    + " configuration";
-        }
-        return part.name().startsWith(LibraryWaits.LIMIT)
-                ? "find why the calls below this limit take long; else a higher limit"
-                : null;
-    }
-
-    /**
-     * Returns the advice for a lock that is held for too long.
-     *
-     * @param held where calls most likely hold the lock; null if unknown
-     */
-    private static String sooner(Part part, String shown, @Nullable StackTraceElement held) {
-        String name = part.name();
-        String instead = Hints.lock(name);
-        if (!instead.isEmpty()) {
-            return instead + ": hold it for less time in " + shown;
-        }
-        if (name.startsWith("monitor of ConcurrentHashMap ")) {
-            return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
-                    + ", or keep it longer: meanwhile the map locks all keys of this bin";
-        }
-        if (FileLocks.isOne(part)) {
-            return "release this lock of a file sooner in the other process that holds it, or do not wait for it in a"
-                    + " call (tryLock); wanted in " + shown;
-        }
-        if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
-            return "hold this lock for less time, or take one lock for each key: another call or process holds it;"
-                    + " release it in a finally block; wanted in " + shown;
-        }
-        if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
-            return "hold the read lock for less time, or read a copy without a lock: the readers block the writer in "
-                    + shown;
-        }
-        if (name.contains(StackReader.WANTED) && held != null) {
-            return "hold the lock for less time in " + ApplicationCode.shown(held)
-                    + ", where calls most likely hold it; wanted in " + shown;
-        }
-        return name.contains(StackReader.WANTED)
-                ? "hold the lock for less time: no look found its holder; wanted in " + shown
-                : "hold the lock for less time in " + shown;
-    }
-
     private Told result(Part part, String shown, @Nullable StackTraceElement line) {
         if (part.name().startsWith(TASKS)) {
             return code(
@@ -457,9 +329,15 @@ final class CodeText {
                         + " server, as in an asynchronous client (Kafka, HTTP), find out why the server answers"
                         + " slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + shown;
-        Told told = code("WAITS FOR A RESULT", part.name(), change, line);
+        String failed = work.failedTasks(part);
+        String first = failed == null ? "" : "see why tasks fail and skip what completes this: " + failed + "; ";
+        Told told = code("WAITS FOR A RESULT", part.name(), first + change, line);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(unexplained);
+        String equal = EqualWaits.fact(excess, part);
+        if (equal != null) {
+            facts.add(equal);
+        }
         return new Told(told.kind(), told.name(), told.change(), facts);
     }
 

@@ -16,6 +16,15 @@ final class CollectorText {
 
     private static final double MUCH_MORE = 2;
 
+    /**
+     * If no more is allocated than usual, pauses are long because of the objects that survive collections, provided that
+     * these objects occupy at least this share of the heap.
+     */
+    private static final double MUCH_LIVE = 0.75;
+
+    /** The end of the cause that the JVM reports for collections that an allocation triggers. */
+    private static final String PAUSE = " Pause";
+
     /** The beginning of the names of the threads of the diagnosis, which work more while calls are late. */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
@@ -77,7 +86,7 @@ final class CollectorText {
         List<String> facts = new ArrayList<>();
         facts.add(percent("paused", machine.collecting(), "of the time"));
         if (machine.live() >= 0) {
-            facts.add(percent("live", machine.live(), "of the old generation after collections"));
+            facts.add(percent("live", machine.live(), "of the heap is in use after collections"));
         }
         if (machine.allocatedPerSecond() >= 0) {
             facts.add(String.format(
@@ -99,9 +108,13 @@ final class CollectorText {
         if (growth != null) {
             facts.add(growth.line(machine.allocatedPerSecond()));
         }
-        if (machine.isHeapFilling()) {
+        boolean more = machine.usuallyAllocatedPerSecond() > 0
+                && machine.allocatedPerSecond() > MUCH_MORE * machine.usuallyAllocatedPerSecond();
+        boolean isOnlyLive = cause != null && cause.endsWith(PAUSE) && !more && machine.live() >= MUCH_LIVE;
+        if (machine.isHeapFilling() || isOnlyLive) {
+            boolean isNearlyFull = isOnlyLive || machine.live() >= Machine.NEARLY_FULL;
             return new Told(
-                    machine.live() >= Machine.NEARLY_FULL ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
+                    isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
                     "heap",
                     Change.of(
                             Where.CODE, nearlyFull() + keeper(who) + (growth == null ? "" : "; " + growth.untilFull())),
@@ -145,7 +158,10 @@ final class CollectorText {
             return new Told(
                     "COLLECTOR: classes",
                     "metaspace",
-                    Change.of(Where.CODE, "see what loads classes again and again; else a larger -XX:MetaspaceSize"),
+                    Change.of(
+                            Where.CODE,
+                            "see what loads classes again and again; else a larger -XX:MetaspaceSize"
+                                    + (code == null ? "" : "; look at " + code.name() + " first")),
                     facts);
         }
         if (isAskedForFromOutside(cause)) {
@@ -160,8 +176,6 @@ final class CollectorText {
                                     + " counts objects without a collection"),
                     facts);
         }
-        boolean more = machine.usuallyAllocatedPerSecond() > 0
-                && machine.allocatedPerSecond() > MUCH_MORE * machine.usuallyAllocatedPerSecond();
         return new Told(
                 more ? "COLLECTOR: more allocation" : "COLLECTOR",
                 "collector",
@@ -223,13 +237,15 @@ final class CollectorText {
         }
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        String called = code == null ? null : excess.samples.calledIn(code);
         // The many samples of the calls are better evidence than the single sample of the thread.
         if (most.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,
-                    "; calls allocate %.0f MB/s, look at %s first",
+                    "; calls allocate %.0f MB/s, look at %s first%s",
                     most.allocatedPerSecond() / 1e6,
-                    ApplicationCode.shown(line));
+                    ApplicationCode.shown(line),
+                    called == null ? "" : ", which calls " + called + Hints.computing(called));
         }
         return String.format(
                 Locale.ROOT,

@@ -11,6 +11,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.StoreNames;
 
 /**
  * Finds statements that became slow together while other statements take their usual time: all statements of one table,
@@ -23,6 +24,11 @@ final class DatabaseLocks {
 
     private static final double SLOWER_FACTOR = 3;
     private static final double LEAST_NANOS = 3e6;
+
+    /** The additional times of two statements are about the same if the longer one is at most this multiple. */
+    private static final double SIMILAR = 2;
+
+    private static final String COMMIT = "commit";
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Map<String, Double> each;
@@ -70,6 +76,18 @@ final class DatabaseLocks {
             return locked(statement, table, locked, in);
         }
         Set<String> writes = Statements.isWrite(statement) ? slowWrites(statement) : Set.of();
+        String commit = commitIn(writes);
+        if (commit != null && !writes.equals(writes(statement))) {
+            return new Found(
+                    "SLOW COMMIT",
+                    commit,
+                    Change.of(
+                            Where.PEER,
+                            "check the database's log disk or replication; run fewer transactions per call" + in),
+                    false,
+                    List.of("all      " + String.join("; ", only(writes, name -> !name.equals(commit)))
+                            + " takes as much longer, because it commits by itself"));
+        }
         return writes.isEmpty()
                 ? null
                 : new Found(
@@ -159,7 +177,7 @@ final class DatabaseLocks {
      * statements write to the same table, because a lock on the table may then make the statements slow.
      */
     private Set<String> slowWrites(String statement) {
-        Set<String> writes = only(ofStore(statement), name -> Statements.isWrite(name) && isKnown(name));
+        Set<String> writes = writes(statement);
         Set<String> reads = only(ofStore(statement), name -> !Statements.isWrite(name) && isKnown(name));
         Set<String> tables = new TreeSet<>();
         for (String write : writes) {
@@ -170,7 +188,49 @@ final class DatabaseLocks {
                 && !reads.isEmpty()
                 && writes.stream().noneMatch(this::isAsUsual)
                 && reads.stream().allMatch(this::isAsUsual);
-        return slow ? writes : Set.of();
+        if (slow) {
+            return writes;
+        }
+        Set<String> commits = slowCommits(writes, reads);
+        return commits.contains(statement) ? commits : Set.of();
+    }
+
+    /** Returns the known writing statements of the data source that runs the given statement. */
+    private Set<String> writes(String statement) {
+        return only(ofStore(statement), name -> Statements.isWrite(name) && isKnown(name));
+    }
+
+    /**
+     * Returns the commit of transactions and the statements that commit by themselves, if they became slower by about the
+     * same time. Statements within a transaction do not wait for the database's log. Returns an empty set if only one of
+     * them became slower, or if statements that read became slower, too.
+     */
+    private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
+        String commit = commitIn(writes);
+        if (commit == null
+                || isAsUsual(commit)
+                || reads.isEmpty()
+                || !reads.stream().allMatch(this::isAsUsual)) {
+            return Set.of();
+        }
+        Set<String> commits = only(
+                writes,
+                name -> !isAsUsual(name)
+                        && SIMILAR * longer(name) >= longer(commit)
+                        && SIMILAR * longer(commit) >= longer(name));
+        return commits.size() > 1 ? commits : Set.of();
+    }
+
+    private static @Nullable String commitIn(Set<String> statements) {
+        return statements.stream()
+                .filter(name -> StoreNames.without(name).equals(COMMIT))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Returns by how much longer the statement takes than usual. */
+    private double longer(String statement) {
+        return each.getOrDefault(statement, 0.0) - operations.usualNamed(Phase.SQL, statement);
     }
 
     /**

@@ -51,10 +51,11 @@ final class DelayedArrivals {
                 boolean isNext = call.startedNanos() >= pause.toNanos() - SLACK_NANOS && call.startedNanos() <= latest;
                 if (isNext && count > 0) {
                     long waited = targetNanos + (long) (count * 1e9 / callsPerSecond);
+                    // The recorded calls are a sample. This one stands for a call that began at the end of the pause.
                     delayed.add(new EndedCall(
                             call.method(),
                             call.ledger(),
-                            call.endedNanos(),
+                            Math.min(call.endedNanos(), pause.toNanos() + call.tookNanos()),
                             call.tookNanos() + Math.min(length, waited),
                             call.failure()));
                     count--;

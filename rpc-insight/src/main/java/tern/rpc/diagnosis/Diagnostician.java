@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -187,13 +186,12 @@ public final class Diagnostician {
 
     /**
      * Returns the last flight recording if it was started during the present period in which calls miss the latency
-     * target. If calls meet the target now, returns the last flight recording if it was started outside of all such
-     * periods. Otherwise returns null. Any thread may call this.
+     * target, and did not end before the present first cause came first. If calls meet the target now, returns the last
+     * flight recording if it was started outside of all such periods. Otherwise returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
-        Miss miss = latest.miss();
-        return last != null && Objects.equals(last.miss(), miss == null ? null : miss.since()) ? last : null;
+        return last != null && last.isOf(latest.miss(), history.last()) ? last : null;
     }
 
     /**

@@ -59,6 +59,8 @@ final class Excess {
     private final Map<EndedCall, Optional<Part>> timeOuts = new IdentityHashMap<>();
     private final Map<EndedCall, Part> hiddenTimeOuts;
 
+    private final UsualOwnTimes ownTimes;
+
     /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
 
@@ -80,6 +82,7 @@ final class Excess {
     Excess(Evidence evidence) {
         this.evidence = evidence;
         this.samples = new CallSamples(evidence.bad(), evidence.samples());
+        this.ownTimes = UsualOwnTimes.of(evidence.bad(), evidence.samples(), evidence.targetNanos());
         this.hiddenTimeOuts = new HiddenTimeOuts(evidence.bad(), evidence.good()).find();
         Map<String, List<EndedCall>> byMethod = new TreeMap<>();
         evidence.bad()
@@ -111,7 +114,7 @@ final class Excess {
         mean.scale(1.0 / used);
         double weight = (double) calls.size() / all;
         account.addAll(mean, weight);
-        times.addAll(above(mean, usualOf(method)), weight);
+        times.addAll(above(method, mean), weight);
         for (EndedCall call : calls) {
             Part failure = failureOf(call);
             if (failure != null) {
@@ -162,7 +165,7 @@ final class Excess {
         if (usual == null || part.kind() != Part.Kind.TIMEOUT || !isSlower(call, usual)) {
             return part;
         }
-        Times longer = above(accountOf(call), usual).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
+        Times longer = above(call.method(), accountOf(call)).only(one -> one.kind() != Part.Kind.UNEXPLAINED);
         return longer.isEmpty() ? part : longer.longestFirst().get(0);
     }
 
@@ -285,18 +288,17 @@ final class Excess {
         return mean;
     }
 
-    private static Times above(Times mean, @Nullable Times usual) {
+    /** Returns the time above the usual time of the method's calls, by activity or wait. */
+    private Times above(String method, Times mean) {
+        Times usual = usualOf(method);
         if (usual == null) {
             return mean;
         }
-        Times excess = new Times();
-        double own = mean.sum(Usual::isOwn);
-        double ownExcess = own - usual.sum(Usual::isOwn);
+        Times excess = ownTimes.above(method, mean, usual.sum(Usual::isOwn));
         for (Part part : mean.longestFirst()) {
-            double above = Usual.isOwn(part)
-                    ? (own > 0 ? ownExcess * mean.of(part) / own : 0)
-                    : mean.of(part) - usual.of(part);
-            excess.add(part, above);
+            if (!Usual.isOwn(part)) {
+                excess.add(part, mean.of(part) - usual.of(part));
+            }
         }
         return excess;
     }
@@ -344,7 +346,7 @@ final class Excess {
         int count = 0;
         for (Counted counted : accounts) {
             if (counted.times().sum(wanted) > 0) {
-                sum.addAll(above(counted.times(), usualOf(counted.call().method())), 1);
+                sum.addAll(above(counted.call().method(), counted.times()), 1);
                 count++;
             }
         }
@@ -368,7 +370,7 @@ final class Excess {
         for (Counted counted : accounts) {
             String method = counted.call().method();
             if (methods.contains(method)) {
-                sum.addAll(above(counted.times(), usualOf(method)), 1);
+                sum.addAll(above(method, counted.times()), 1);
                 count++;
             }
         }
@@ -401,7 +403,7 @@ final class Excess {
                     .toList();
             Times mean = new Times();
             admitted.forEach(call -> mean.addAll(accountOf(call), 1.0 / admitted.size()));
-            sum.addAll(above(mean, usualOf(method)), admitted.size());
+            sum.addAll(above(method, mean), admitted.size());
             all += admitted.size();
         }
         sum.scale(1.0 / Math.max(1, all));
@@ -414,7 +416,7 @@ final class Excess {
      */
     @Nullable
     Part slowOperation(EndedCall call) {
-        Times longer = above(accountOf(call), usualOf(call.method()))
+        Times longer = above(call.method(), accountOf(call))
                 .only(part -> part.kind() != Part.Kind.LOG && Operations.phase(part.kind()) != null);
         Part longest = longer.isEmpty() ? null : longer.longestFirst().get(0);
         return longest != null && longer.of(longest) >= HALF * evidence.targetNanos() ? longest : null;

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.StoreNames;
 
 /** Finds the operation and the peer that failed, from the exceptions of a failed call and from its ledger. */
 final class FailedPeer {
@@ -37,6 +39,7 @@ final class FailedPeer {
     private static final Pattern URL = Pattern.compile("\\bhttps?://(?:[^/@\\s]*@)?([A-Za-z0-9_.:-]+)");
 
     private static final String PEER = "peer";
+    private static final String ROLLBACK = "rollback";
 
     private FailedPeer() {}
 
@@ -182,9 +185,29 @@ final class FailedPeer {
 
     /** Returns the operation of the given phase that took longest; null if none was recorded with its name. */
     static @Nullable Part longest(EndedCall call, Phase phase) {
+        return longest(call, phase, name -> true);
+    }
+
+    /**
+     * Returns the statement that failed with this SQL state. If none is recorded with this state, returns the statement
+     * that took longest, except a rollback, which follows a failure. Returns null if there is none.
+     */
+    static @Nullable Part failedStatement(EndedCall call, String state) {
+        Part failed = state.isEmpty()
+                ? null
+                : longest(
+                        call, Phase.SQL, name -> OperationNames.errorCode(name).equals(state));
+        return failed != null
+                ? failed
+                : longest(call, Phase.SQL, name -> !StoreNames.without(name).equals(ROLLBACK));
+    }
+
+    private static @Nullable Part longest(EndedCall call, Phase phase, Predicate<String> wanted) {
         NamedTimes.Entry longest = null;
         for (NamedTimes.Entry entry : call.ledger().named()) {
-            if (entry.kind() == phase && (longest == null || entry.nanos() > longest.nanos())) {
+            if (entry.kind() == phase
+                    && wanted.test(entry.name())
+                    && (longest == null || entry.nanos() > longest.nanos())) {
                 longest = entry;
             }
         }

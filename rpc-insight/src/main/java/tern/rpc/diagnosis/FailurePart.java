@@ -414,8 +414,8 @@ final class FailurePart {
         Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {
             if (one instanceof SQLException sql) {
-                Part statement = FailedPeer.longest(call, Phase.SQL);
                 String state = SqlStates.of(sql.getSQLState(), sql.getMessage());
+                Part statement = FailedPeer.failedStatement(call, state);
                 return new Part(
                         Kind.FAILURE,
                         named(one)

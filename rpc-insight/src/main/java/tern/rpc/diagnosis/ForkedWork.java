@@ -72,7 +72,8 @@ final class ForkedWork {
             if (runItems && WORK.contains(part.kind())) {
                 leaves.pour(part, full, "calls run the items of a parallel stream themselves");
             } else if (awaitAnswers && part.kind() == Kind.HTTP) {
-                leaves.pour(part, full, "answers of HTTP exchanges wait for a thread of the common pool");
+                String answers = part.name().isEmpty() ? "HTTP exchanges" : part.name();
+                leaves.pour(part, full, "answers of " + answers + " wait for a thread of the common pool");
             }
         }
     }

@@ -10,7 +10,15 @@ final class Hints {
     private static final String REGEX =
             "a pattern without nested or adjacent quantifiers, compiled once, or a limit of the text's length";
     private static final String LIST = "a HashSet or HashMap in place of a search through a list";
+    private static final String CONCATENATION =
+            "build the text once before the loop, or append to a StringBuilder; if the loop walks through a collection that"
+                    + " grows, bound it or look its elements up in a map";
     private static final String JSON = "fewer or smaller objects in this document, or keep the result";
+    private static final String SERIALIZATION =
+            "Java serialization is slow: share objects that nobody changes, copy the needed fields by hand, or keep the"
+                    + " result";
+    private static final String CLASSES =
+            "create this class or proxy once and keep it: the JVM loads, checks and compiles each new class again";
     private static final String EXCEPTION = "no exceptions or stack traces as part of the normal flow";
     private static final String RANDOM =
             "the random numbers of the system block or are slow: -Djava.security.egd=file:/dev/./urandom";
@@ -98,11 +106,16 @@ final class Hints {
             new Hint("ArrayList.remove", LIST),
             new Hint("LinkedList.", LIST),
             new Hint("HashMap.", "a hashCode that differs for different keys, and keys that are Comparable"),
-            new Hint("StringConcatHelper.", "a StringBuilder in place of + in a loop"),
+            new Hint("StringConcatHelper.", CONCATENATION),
             new Hint("ObjectMapper.", JSON),
             new Hint("ObjectReader.", JSON),
             new Hint("ObjectWriter.", JSON),
-            new Hint("ObjectInputStream.", JSON),
+            new Hint("ObjectInputStream.", SERIALIZATION),
+            new Hint("ObjectOutputStream.", SERIALIZATION),
+            new Hint("SerializationUtils.", SERIALIZATION),
+            new Hint("ClassLoader.defineClass", CLASSES),
+            new Hint("URLClassLoader.<init>", CLASSES),
+            new Hint("JavaCompiler.", CLASSES),
             new Hint("Random.", SHARED_RANDOM),
             new Hint("Math.random", SHARED_RANDOM),
             new Hint(
@@ -168,6 +181,9 @@ final class Hints {
             new Hint("XMLInputFactory.newFactory", KEEP),
             new Hint("SchemaFactory.newSchema", KEEP),
             new Hint("SchemaFactory.newInstance", KEEP),
+            new Hint("Proxy.newProxyInstance", CLASSES),
+            new Hint("Enhancer.create", CLASSES),
+            new Hint("DynamicType.", CLASSES),
             new Hint("GroovyShell.", "compile the script once and keep it"),
             new Hint("GroovyClassLoader.parseClass", "compile the script once and keep it"),
             new Hint("InternalSpelExpressionParser.", "parse the expression once and keep it"),
@@ -210,6 +226,9 @@ final class Hints {
     /** Matches methods that wait until another thread gives a signal. */
     private static final Pattern SIGNALS = Pattern.compile(
             "(CountDownLatch|CyclicBarrier|Phaser|Object|ConditionObject|Condition)\\.(a?wait\\w*|arrive\\w*)");
+
+    /** Matches methods that wait for a signal which may wake only one of several waiting threads. */
+    private static final Pattern MONITORS = Pattern.compile("^(Object|ConditionObject|Condition)\\.");
 
     private Hints() {}
 
@@ -292,9 +311,12 @@ final class Hints {
                     + " queue";
         }
         if (isSignal(called)) {
-            return "give this signal in a finally block, also where code fails, wake all threads that wait for it"
-                    + " (notifyAll, signalAll), and wait for it with a timeout: no thread was found that works for it most"
-                    + " of the time";
+            return "give this signal in a finally block, so that a failure does not skip it"
+                    + (MONITORS.matcher(called).find()
+                            ? ", wake all threads that wait (notifyAll, signalAll in place of notify, signal)"
+                            : "")
+                    + ", and wait for it with a timeout: it is lost or comes late, because no thread was found that works"
+                    + " for it most of the time";
         }
         if (LibraryWork.FILLS.matcher(called).find()) {
             return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"

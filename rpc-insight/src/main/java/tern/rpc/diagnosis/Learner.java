@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -37,13 +39,20 @@ final class Learner {
     /** The name prefix of the usual time of an operation that threads outside of calls run. */
     static final String OUTSIDE = "outside ";
 
+    /** Slightly longer than a miss of a single method takes to begin ({@link MethodMisses}). */
+    private static final int PENDING_SECONDS = 22;
+
     private final RpcMeters meters;
     private final Usual usual;
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
+    private final Deque<Pending> pending = new ArrayDeque<>(); // the oldest first
     private double usualP99 = -1;
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
+
+    /** The counters at both ends of a second whose shares of late and failed calls are not learned yet. */
+    private record Pending(Second before, Second now) {}
 
     Learner(RpcMeters meters, Usual usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
         this.meters = meters;
@@ -60,6 +69,7 @@ final class Learner {
 
     void missBegins() {
         healthySeconds = 0;
+        pending.clear();
     }
 
     /**
@@ -96,7 +106,7 @@ final class Learner {
         });
         OutsideOperations.timed(System.nanoTime())
                 .forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
-        MethodMisses.learn(usual, before, current);
+        learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
@@ -107,6 +117,19 @@ final class Learner {
         if (++healthySeconds > PERCENTILE_SECONDS) { // the percentile covers the calls in the last minute
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
+        }
+    }
+
+    /**
+     * Updates the usual shares of late and failed calls, {@value #PENDING_SECONDS} seconds later. A miss of a single
+     * method begins only some seconds after its calls became late or began to fail. If these seconds were learned, the
+     * next miss of the same method would pass for usual.
+     */
+    private void learnShares(Second before, Second current) {
+        pending.addLast(new Pending(before, current));
+        if (pending.size() > PENDING_SECONDS) {
+            Pending oldest = pending.removeFirst();
+            MethodMisses.learn(usual, oldest.before, oldest.now);
         }
     }
 

@@ -55,16 +55,39 @@ final class MachineText {
             case DISK -> pressure.disk();
             case COLLECTOR -> collector.told();
             case JVM_PAUSE -> new JvmPauses(evidence).told(collector.longestComputing());
-            default ->
-                new Told(
-                        "PROCESS STOOD STILL",
-                        "pauses from outside",
-                        Change.of(
-                                Where.MACHINE,
-                                "what stops the process: the host, a debugger, swapping, a snapshot of the"
-                                        + " machine"),
-                        pressure.facts());
+            default -> stoodStill(part);
         };
+    }
+
+    /** Describes pauses of the whole process in which it used no processor time, although it did not wait for one. */
+    private Told stoodStill(Part part) {
+        List<String> facts = new ArrayList<>();
+        double longest = excess.accounts.stream()
+                .mapToDouble(counted -> counted.times().of(part))
+                .max()
+                .orElse(0);
+        long end = excess.accounts.stream()
+                .mapToLong(counted -> counted.call().endedNanos())
+                .max()
+                .orElse(0);
+        long start = end - (long) (evidence.seconds() * 1e9);
+        double share = evidence.pauses().between(start, end).of(part) / (evidence.seconds() * 1e9);
+        facts.add(String.format(
+                Locale.ROOT,
+                "still    for %.0f %% of the last %.0f s, up to %s ms of one call",
+                Math.min(1, share) * 100,
+                evidence.seconds(),
+                Times.millis(longest)));
+        facts.addAll(pressure.facts());
+        return new Told(
+                "PROCESS STOOD STILL",
+                "pauses from outside",
+                Change.of(
+                        Where.MACHINE,
+                        "find what stops the whole process from outside: a snapshot or a migration of the virtual"
+                                + " machine, a paused container, a signal (SIGSTOP), a debugger, or swapping; no change"
+                                + " of the application helps"),
+                facts);
     }
 
     private Told computing(Part part) {

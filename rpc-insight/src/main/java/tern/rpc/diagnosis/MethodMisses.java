@@ -40,6 +40,12 @@ final class MethodMisses {
      */
     private static final double MORE_THAN_USUAL = 3;
 
+    /** The name prefix of the usual share of late or failed calls to a method. */
+    private static final String LATE = "late calls of ";
+
+    /** The name prefix of the usual share of failed calls. A method that is often late does not often fail. */
+    private static final String FAILED = "failed calls of ";
+
     private final Usual usual;
     private final CallRecords records;
 
@@ -49,23 +55,24 @@ final class MethodMisses {
     }
 
     /**
-     * Updates each method's usual share of late or failed calls. Called for each second in which the latency target is
-     * not missed.
+     * Updates each method's usual shares of late and of failed calls from one second in which the latency target was not
+     * missed.
      */
     static void learn(Usual usual, Second before, Second now) {
         now.methodsSince(before).forEach((method, since) -> {
-            if (since.calls() > 0) {
-                usual.learn(key(method), (double) bad(since) / since.calls());
+            if (since.sent() > 0) {
+                usual.learn(LATE + method, (double) bad(since) / since.sent());
+                usual.learn(FAILED + method, (double) failed(since) / since.sent());
             }
         });
     }
 
-    private static String key(String method) {
-        return "late calls of " + method;
+    private static long bad(Sums sums) {
+        return Math.max(sums.late(), sums.failed()) + sums.refused();
     }
 
-    private static long bad(Sums sums) {
-        return Math.max(sums.late(), sums.failed());
+    private static long failed(Sums sums) {
+        return sums.failed() + sums.refused();
     }
 
     /**
@@ -85,7 +92,7 @@ final class MethodMisses {
             String method = entry.getKey();
             Sums since = entry.getValue().since(start.methods().getOrDefault(method, Sums.NONE));
             Sums lately = entry.getValue().since(middle.methods().getOrDefault(method, Sums.NONE));
-            boolean goesOn = bad(lately) > SHARE * lately.calls() || lately.failed() > FAILED_SHARE * lately.calls();
+            boolean goesOn = bad(lately) > SHARE * lately.sent() || failed(lately) > FAILED_SHARE * lately.sent();
             if (goesOn
                     && (isMissed(method, since, start.atNanos(), isExcused)
                             || isMissed(method, lately, middle.atNanos(), isExcused))) {
@@ -109,17 +116,22 @@ final class MethodMisses {
     }
 
     private boolean isMissed(String method, Sums sums, long sinceNanos, Predicate<EndedCall> isExcused) {
-        boolean fails = isMissed(method, sums.calls(), sums.failed(), FAILED_SHARE);
-        if (!fails && !isMissed(method, sums.calls(), bad(sums), SHARE)) {
+        if (!fails(method, sums.sent(), failed(sums)) && !isLate(method, sums.sent(), bad(sums))) {
             return false;
         }
         long excused = excused(method, sinceNanos, isExcused);
-        return isMissed(method, sums.calls(), sums.failed() - excused, FAILED_SHARE)
-                || isMissed(method, sums.calls(), bad(sums) - excused, SHARE);
+        return fails(method, sums.sent(), failed(sums) - excused) || isLate(method, sums.sent(), bad(sums) - excused);
     }
 
-    private boolean isMissed(String method, long calls, long bad, double share) {
-        double usually = usual.reliableFigure(key(method));
+    private boolean fails(String method, long calls, long failed) {
+        return isMissed(method, calls, failed, FAILED_SHARE, usual.reliableFigure(FAILED + method));
+    }
+
+    private boolean isLate(String method, long calls, long bad) {
+        return isMissed(method, calls, bad, SHARE, usual.reliableFigure(LATE + method));
+    }
+
+    private boolean isMissed(String method, long calls, long bad, double share, double usually) {
         return usually >= 0
                 && bad >= MIN_BAD
                 && MissWatch.lowerBound(Math.min(bad, calls), calls) > share

@@ -35,7 +35,7 @@ final class MethodRates {
         double seconds = seconds(before, now);
         now.methods().forEach((method, sums) -> {
             Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
-            usual.learn(key(method), since.calls() / seconds);
+            usual.learn(key(method), since.sent() / seconds);
             Map<String, Usual.Figure> known = callers.computeIfAbsent(method, unknown -> new HashMap<>());
             known.keySet().retainAll(since.callers().keySet());
             since.callers()
@@ -63,7 +63,7 @@ final class MethodRates {
         end.methods().forEach((method, sums) -> {
             Sums since = sums.since(start.methods().getOrDefault(method, Sums.NONE));
             double usually = usual.reliableFigure(key(method));
-            double perSecond = since.calls() / length;
+            double perSecond = since.sent() / length;
             rates.add(new MethodRate(
                     method, perSecond, usually, since(method, usually, seconds), caller(method, since, length)));
         });
@@ -97,7 +97,7 @@ final class MethodRates {
             double perSecond = next.methods()
                             .getOrDefault(method, Sums.NONE)
                             .since(before.methods().getOrDefault(method, Sums.NONE))
-                            .calls()
+                            .sent()
                     / seconds(before, next);
             if (usually <= 0 || perSecond < ONSET * usually) {
                 break;

@@ -86,16 +86,18 @@ final class OperationCounts {
             return false;
         }
         String name = name(part);
-        UsualOf usual = usual(part.kind(), phase, name);
-        double now = perCall(phase, name);
+        Map<String, Integer> methods = methodsThatRun(phase, name);
+        UsualOf usual = usual(part.kind(), phase, name, methods);
+        double now = perCall(phase, name, methods);
         double each = operations.of(phase, name).eachNanos();
         if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0 || now < MANY_MORE * usual.count) {
             return false;
         }
         // If other operations of the same kind have become rarer by the same amount, this operation has only replaced
         // them.
-        double usuallyAll = usual(part.kind(), phase, "").count;
-        boolean inPlaceOfOthers = usuallyAll >= 0 && perCall(phase, "") - usuallyAll < HALF * (now - usual.count);
+        double usuallyAll = operations.usualCount(phase, methods);
+        boolean inPlaceOfOthers =
+                usuallyAll >= 0 && perCall(phase, "", methods) - usuallyAll < HALF * (now - usual.count);
         return !inPlaceOfOthers && hasGrownMore(now, usual, each);
     }
 
@@ -108,24 +110,46 @@ final class OperationCounts {
         if (phase == null || !isCounted(part)) {
             return false;
         }
-        double usuallyAll = usual(part.kind(), phase, "").count;
+        // Other methods may run fewer operations than usual, for example because their calls fail early.
+        Map<String, Integer> methods = methodsThatRun(phase, name(part));
+        double usuallyAll = operations.usualCount(phase, methods);
         return usuallyAll >= 0
-                && isUnusual(part.kind(), phase, name(part))
-                && perCall(phase, name(part)) > 0
-                && perCall(phase, "") - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase);
+                && isUnusual(part.kind(), phase, name(part), methods)
+                && perCall(phase, name(part), methods) > 0
+                && perCall(phase, "", methods) - usuallyAll >= MOSTLY * perCallOfUnusual(part.kind(), phase, methods);
     }
 
-    private boolean isUnusual(Kind kind, Phase phase, String name) {
-        return usual(kind, phase, name).count == 0;
+    /**
+     * Returns whether calls run the given operation at most this often, now and usually. Considers only the methods whose
+     * late or failed calls run it, because calls to other methods never run it.
+     */
+    boolean areRare(Part part, double mostPerCall) {
+        Phase phase = phase(part);
+        Map<String, Integer> methods = methodsThatRun(phase, name(part));
+        return usual(part.kind(), phase, name(part), methods).count <= mostPerCall
+                && perCall(phase, name(part), methods) <= mostPerCall;
+    }
+
+    /** Returns the methods whose late or failed calls run the operation, with the numbers of these calls. */
+    Map<String, Integer> methodsThatRun(Phase phase, String name) {
+        Map<String, Integer> methods = excess.badByMethod();
+        methods.keySet()
+                .removeIf(method ->
+                        ofMethod(evidence.bad(), method).stream().noneMatch(call -> count(call, phase, name) > 0));
+        return methods;
+    }
+
+    private boolean isUnusual(Kind kind, Phase phase, String name, Map<String, Integer> methods) {
+        return usual(kind, phase, name, methods).count == 0;
     }
 
     /** Returns the mean number of new operations per call. An operation is new if usual calls do not contain it. */
-    private double perCallOfUnusual(Kind kind, Phase phase) {
+    private double perCallOfUnusual(Kind kind, Phase phase, Map<String, Integer> methods) {
         return operations.each(phase).keySet().stream()
                 .map(name -> name(new Part(kind, name)))
                 .distinct()
-                .filter(name -> isUnusual(kind, phase, name))
-                .mapToDouble(name -> perCall(phase, name))
+                .filter(name -> isUnusual(kind, phase, name, methods))
+                .mapToDouble(name -> perCall(phase, name, methods))
                 .sum();
     }
 
@@ -163,29 +187,30 @@ final class OperationCounts {
 
     /** Returns the evidence that calls run the given operation more often than usual. */
     String figures(Part part) {
-        return "often    " + counts(part.kind(), name(part));
+        return "often    " + counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
     }
 
     /** Returns how often exchanges of calls are redirected, now and usually. */
     String redirects() {
-        return counts(Kind.HTTP, OperationNames.REDIRECTED);
+        return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
     }
 
-    private String counts(Kind kind, String name) {
+    private String counts(Kind kind, String name, Map<String, Integer> methods) {
         Phase phase = Operations.phase(kind);
         Phase counted = phase == null ? Phase.OWN : phase;
         return String.format(
                 Locale.ROOT,
                 "%s a call, usually %s",
-                number(perCall(counted, name)),
-                number(usual(kind, counted, name).count));
+                number(perCall(counted, name, methods)),
+                number(usual(kind, counted, name, methods).count));
     }
 
     /** Returns the current number of the given operations per call, divided by the usual number. */
     String factor(Part part) {
         Phase phase = phase(part);
         String name = name(part);
-        return number(perCall(phase, name) / usual(part.kind(), phase, name).count);
+        Map<String, Integer> methods = methodsThatRun(phase, name);
+        return number(perCall(phase, name, methods) / usual(part.kind(), phase, name, methods).count);
     }
 
     private static Phase phase(Part part) {
@@ -236,13 +261,18 @@ final class OperationCounts {
     }
 
     private UsualOf usual(Kind kind, Phase phase, String name) {
+        return usual(kind, phase, name, excess.badByMethod());
+    }
+
+    /** @param methods the methods to consider, with the numbers of their late or failed calls */
+    private UsualOf usual(Kind kind, Phase phase, String name, Map<String, Integer> methods) {
         if (name.isEmpty()) {
-            return new UsualOf(operations.usualCount(phase), operations.usualEach(phase));
+            return new UsualOf(operations.usualCount(phase, methods), operations.usualEach(phase));
         }
         double count = 0;
         double nanos = 0;
         int calls = 0;
-        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+        for (Map.Entry<String, Integer> method : methods.entrySet()) {
             Times usual = evidence.usual().of(method.getKey());
             if (usual == null) {
                 return UsualOf.UNKNOWN;
@@ -268,9 +298,14 @@ final class OperationCounts {
      * calls.
      */
     double perCall(Phase phase, String name) {
+        return perCall(phase, name, excess.badByMethod());
+    }
+
+    /** @param methods the methods to consider, with the numbers of their late or failed calls */
+    private double perCall(Phase phase, String name, Map<String, Integer> methods) {
         double sum = 0;
         int calls = 0;
-        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+        for (Map.Entry<String, Integer> method : methods.entrySet()) {
             List<EndedCall> bad = ofMethod(evidence.bad(), method.getKey());
             List<EndedCall> good = ofMethod(evidence.good(), method.getKey());
             double share = good.isEmpty() ? 1 : shareOfBad(bad.size(), good.size());

@@ -169,10 +169,19 @@ final class Operations {
 
     /**
      * Returns the usual time of the operation with the given name; -1 if no usual time is known, for example because
-     * the operation is new.
+     * the operation is new. The usual time of a remote method, or of all operations of a peer, is the mean over them.
      */
     double usualNamed(Phase phase, String name) {
-        return usual.each(phase, name);
+        double named = usual.each(phase, name);
+        boolean isMethod = phase == Phase.RPC && !name.isEmpty() && OperationNames.method(name) == null;
+        return named >= 0 || !(isMethod || name.startsWith(OperationNames.ALL))
+                ? named
+                : each(phase).keySet().stream()
+                        .filter(known -> OperationNames.isNamed(known, name))
+                        .mapToDouble(known -> usual.each(phase, known))
+                        .filter(nanos -> nanos >= 0)
+                        .average()
+                        .orElse(-1);
     }
 
     /**
@@ -180,7 +189,16 @@ final class Operations {
      * -1 if unknown.
      */
     double usualCount(Phase phase) {
-        return usual.count(phase, excess.badByMethod());
+        return usualCount(phase, excess.badByMethod());
+    }
+
+    /**
+     * Returns how many operations of the given kind a call to one of these methods usually runs; -1 if unknown.
+     *
+     * @param methods the methods, with their numbers of calls
+     */
+    double usualCount(Phase phase, Map<String, Integer> methods) {
+        return usual.count(phase, methods);
     }
 
     /** Returns the mean number of operations of the given kind per late or failed call. */

@@ -449,9 +449,11 @@ final class PoolText {
         if (hold < 0 || areOccupied) {
             return Change.of(
                     Where.CODE,
-                    "all threads of " + name + " are busy" + mostly(pool.name())
-                            + ": no tasks that wait there, or an executor of their own for them"
-                            + ExecutorSize.hint(pool));
+                    "give tasks that wait an executor of their own in place of " + name + ": "
+                            + (pool.max() == 1
+                                    ? "its only thread is busy"
+                                    : "all of its " + pool.max() + " threads are busy")
+                            + mostly(pool.name()) + ExecutorSize.hint(pool));
         }
         String tasks = "the tasks of " + name + " take " + Times.millis(hold) + " ms each" + mostly(pool.name());
         if (hold > evidence.targetNanos()) {

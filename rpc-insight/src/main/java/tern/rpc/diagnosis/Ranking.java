@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -50,6 +51,8 @@ final class Ranking {
      */
     private static final double LEAST_SYMPTOM = 0.01;
 
+    private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+
     /** The refusal reason for a caller that does not read its answers. */
     static final String UNREAD = "unread";
 
@@ -61,6 +64,7 @@ final class Ranking {
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
+    private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final Leaves leaves;
 
@@ -68,6 +72,7 @@ final class Ranking {
         this.evidence = evidence;
         this.excess = new Excess(evidence);
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
+        this.counts = new OperationCounts(evidence, excess, operations);
         this.leaves = new Leaves(LEAST_SYMPTOM * evidence.targetNanos());
         double rest =
                 excess.account.sum(part -> !isWait(part) && !Usual.isPause(part) && part.kind() != Kind.RUN_QUEUE);
@@ -120,7 +125,7 @@ final class Ranking {
         List<Cause> causes = new ArrayList<>();
         Set<String> titles = new HashSet<>(); // Several waits may have the same executor as their cause.
         for (Part part : ranked) {
-            if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
+            if (causes.isEmpty() || (causes.size() < MAX_CAUSES && leaves.of(part) >= least && !isUsual(part, least))) {
                 Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
@@ -136,6 +141,27 @@ final class Ranking {
             causes.add(text.cause(Account.OWN, 0, 0, 0, 0));
         }
         return causes;
+    }
+
+    /**
+     * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Late calls
+     * often run it only because slower calls contain more work.
+     *
+     * @param least the minimum time of a cause
+     */
+    private boolean isUsual(Part part, double least) {
+        boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
+        return isNamed
+                && OPERATIONS.contains(part.kind())
+                && OperationNames.storeOfAll(part) == null
+                && !OperationNames.isFailing(part.name())
+                && !excess.isMostlyFailure(part)
+                && !leaves.symptoms().containsKey(part)
+                && weight(part) < least
+                && !operations.isSlower(part)
+                && !counts.areMany(part.kind(), part.name())
+                && !counts.areMore(part)
+                && !counts.areNew(part);
     }
 
     /**

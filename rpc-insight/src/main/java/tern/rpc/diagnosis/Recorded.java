@@ -17,4 +17,21 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     public Recorded {
         lines = List.copyOf(lines);
     }
+
+    /**
+     * Returns whether this recording shows the present state: calls missed the latency target then as they do now, or
+     * met it then as they do now. A recording that ended before the present first cause came first shows another cause.
+     *
+     * @param now the present miss of the latency target; null if calls meet the target
+     * @param latest the last period with a first cause; null if there was none
+     */
+    boolean isOf(Diagnosis.@Nullable Miss now, History.@Nullable Episode latest) {
+        if (now == null) {
+            return miss == null;
+        }
+        boolean isEarlier = latest != null
+                && latest.miss().equals(now.since())
+                && at.plusSeconds(seconds).isBefore(latest.from());
+        return now.since().equals(miss) && !isEarlier;
+    }
 }

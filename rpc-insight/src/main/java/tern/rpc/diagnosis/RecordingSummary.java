@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
@@ -20,6 +21,10 @@ import tern.rpc.pool.ApplicationCode;
 final class RecordingSummary {
 
     private static final int SHOWN = 3;
+
+    /** The kinds of entries whose amounts are times. */
+    private static final Set<String> TIMED = Set.of("monitor", "socket", "file", "pinned", "parked");
+
     private static final int MAX_KEYS = 4_096;
     private static final String DIAGNOSIS = RecordingSummary.class.getPackageName() + ".";
 
@@ -136,8 +141,18 @@ final class RecordingSummary {
                             .thenComparing(Map.Entry.comparingByKey()))
                     .limit(SHOWN)
                     .forEach(entry -> lines.add(String.format(
-                            Locale.ROOT, "%-9s %s, %.0f %%", word, entry.getKey(), 100 * entry.getValue() / all)));
+                            Locale.ROOT,
+                            "%-9s %s, %.0f %%%s",
+                            word,
+                            entry.getKey(),
+                            100 * entry.getValue() / all,
+                            ofTime(word, all))));
         }
         return lines;
+    }
+
+    /** Returns the total time of the entries of this kind. A large share of a short time is not remarkable. */
+    private static String ofTime(String word, double all) {
+        return TIMED.contains(word) ? String.format(Locale.ROOT, " of %,.0f ms", all) : "";
     }
 }

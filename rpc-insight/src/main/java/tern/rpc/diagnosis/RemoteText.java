@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -29,6 +28,7 @@ final class RemoteText {
     private final Operations operations;
     private final TimeOuts timeOuts;
     private final OperationCounts counts;
+    private final SlowProviders providers;
 
     RemoteText(Evidence evidence, Excess excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
@@ -36,6 +36,7 @@ final class RemoteText {
         this.operations = operations;
         this.timeOuts = timeOuts;
         this.counts = new OperationCounts(evidence, excess, operations);
+        this.providers = new SlowProviders(evidence, operations);
     }
 
     /** Returns the recommended change if calls run an operation more often than usual. */
@@ -217,7 +218,11 @@ final class RemoteText {
                             facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());
-        if (only == null && !part.name().isEmpty() && !part.name().contains(AT) && sum.count() >= Operations.MANY) {
+        if (only == null
+                && !part.name().isEmpty()
+                && !part.name().contains(AT)
+                && sum.count() >= Operations.MANY
+                && !isSlowEverywhere(part)) {
             return new Told(
                     "MANY REMOTE CALLS",
                     service,
@@ -255,7 +260,7 @@ final class RemoteText {
                 service,
                 Change.of(
                         Where.PEER,
-                        "ask the diagnosis of the provider of " + service + lossy()
+                        ask(part, service) + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
                                         ? "; calls do not usually make this call, so see also why they make it now"
@@ -265,10 +270,17 @@ final class RemoteText {
                 facts);
     }
 
+    private String ask(Part part, String service) {
+        return isSlowEverywhere(part)
+                ? "ask the diagnosis of the providers of " + service
+                        + ", which is slower at all of them: see what they share (a database, a peer), and the requests"
+                : "ask the diagnosis of the provider of " + service;
+    }
+
     private String meanwhile(Part part) {
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
-                ? "set a slow endpoint aside"
+                ? isSlowEverywhere(part) ? "a fallback" : "set a slow endpoint aside"
                 : "a fallback, or a longer timeout than " + limit + ", which fails the calls";
     }
 
@@ -286,24 +298,23 @@ final class RemoteText {
         return services.size() == 1 ? services.iterator().next() : null;
     }
 
-    /** Compares the endpoints on which a remote method was called. Returns null if only one endpoint was called. */
+    /** Compares the providers of a remote method. Returns null if only one provider was called, or none is slower. */
     private @Nullable String endpoints(String name) {
-        int at = name.indexOf(AT);
-        if (at < 0) {
+        String method = OperationNames.method(name);
+        Set<String> all = providers.all(method == null ? name : method);
+        Set<String> slower = providers.slower(method == null ? name : method);
+        if (all.size() < 2 || slower.isEmpty()) {
             return null;
         }
-        String method = name.substring(0, at + AT.length());
-        Set<String> all = new HashSet<>();
-        for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {
-            for (EndedCall call : calls) {
-                for (NamedTimes.Entry entry : call.ledger().named()) {
-                    if (entry.kind() == Phase.RPC && entry.name().startsWith(method)) {
-                        all.add(OperationNames.withoutStatus(entry.name()));
-                    }
-                }
-            }
-        }
-        return all.size() < 2 ? null : "only     this of " + all.size() + " endpoints";
+        return method != null && slower.equals(Set.of(OperationNames.withoutStatus(name)))
+                ? "only     this of " + all.size() + " endpoints"
+                : "slower   " + slower.size() + " of " + all.size() + " endpoints";
+    }
+
+    /** Returns whether the given operation stands for a remote method that became slower at all of several providers. */
+    private boolean isSlowEverywhere(Part part) {
+        Set<String> all = providers.all(part.name());
+        return all.size() > 1 && providers.slower(part.name()).equals(all);
     }
 
     private List<String> network() {

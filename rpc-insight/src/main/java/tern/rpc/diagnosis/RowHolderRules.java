@@ -6,9 +6,9 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
- * HTTP exchange within a transaction. The wait and the operation usually have one cause. If the operation became
- * slower, the operation is the cause. Otherwise the cause is that the rows are locked during the operation. If the
- * operation takes much longer than the wait, the operation and the wait remain separate causes.
+ * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
+ * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
+ * wait and makes calls late even without it. Both then remain causes of their own.
  */
 final class RowHolderRules {
 
@@ -16,17 +16,20 @@ final class RowHolderRules {
     private static final double NOTABLE = 0.1;
 
     /**
-     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time
-     * does not show that the operation is slow because of the rows.
+     * Other calls wait about as long as the rows are locked. A wait shorter than this share of the operation's time does
+     * not show that the operation is slow because of the rows. The wait is then the cause only if at least this share of
+     * the late or failed calls would meet the target without it.
      */
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
+    private final Excess excess;
     private final Operations operations;
     private final Leaves leaves;
 
-    RowHolderRules(Evidence evidence, Operations operations, Leaves leaves) {
+    RowHolderRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
         this.evidence = evidence;
+        this.excess = excess;
         this.operations = operations;
         this.leaves = leaves;
     }
@@ -41,11 +44,16 @@ final class RowHolderRules {
             if (hasBecomeSlower(operation)) {
                 one.add(operation, 1);
                 leaves.pour(wait, one, Leaves.WAIT_FOR + "rows that are locked meanwhile, in " + wait.name());
-            } else if (leaves.of(wait) >= HALF * leaves.of(operation)) {
+            } else if (leaves.of(wait) >= HALF * leaves.of(operation) || makesCallsLate(wait)) {
                 one.add(wait, 1);
                 leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");
             }
         }
+    }
+
+    /** Returns whether at least half of the late or failed calls would meet the target without this wait. */
+    private boolean makesCallsLate(Part wait) {
+        return excess.saves(part -> part.equals(wait) ? 1 : 0) >= HALF;
     }
 
     private @Nullable Part holdersOperation(Part wait) {

@@ -290,13 +290,13 @@ final class StackReader {
 
     /**
      * Returns whether a frame between the application and a library carries no information, such as a frame of a proxy,
-     * a lambda form or reflection.
+     * a lambda form or reflection. The class {@code Proxy} itself is on a stack only while it makes a proxy class.
      */
     private static boolean isHidden(String type) {
         return type.contains("$$")
                 || type.contains("CGLIB")
                 || type.startsWith("jdk.internal.reflect.")
-                || type.startsWith("java.lang.reflect.")
+                || (type.startsWith("java.lang.reflect.") && !type.equals("java.lang.reflect.Proxy"))
                 || type.startsWith("java.lang.invoke.")
                 || type.startsWith("org.springframework.aop.")
                 || type.startsWith("jdk.proxy")

@@ -209,10 +209,7 @@ final class Stampedes {
 
     private @Nullable Found search(Part part) {
         Phase phase = Operations.phase(part.kind());
-        if (phase == null
-                || !isOperation(part)
-                || counts.perCall(phase, part.name()) > RARELY
-                || !isRareInGood(phase, part.name())) {
+        if (phase == null || !isOperation(part) || !counts.areRare(part, RARELY) || !isRareInGood(phase, part.name())) {
             return null;
         }
         List<EndedCall> runs = runs(phase, part.name());
@@ -253,11 +250,11 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran the given operation. Only methods with late or failed
-     * calls are considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls ran
+     * it are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
-        Set<String> methods = excess.badByMethod().keySet();
+        Set<String> methods = counts.methodsThatRun(phase, name).keySet();
         List<EndedCall> good = excess.goodDuringMiss().stream()
                 .filter(call -> methods.contains(call.method()))
                 .toList();

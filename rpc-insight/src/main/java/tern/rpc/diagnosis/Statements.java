@@ -6,6 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
@@ -93,17 +94,17 @@ final class Statements {
 
     /** Returns the code of the application that the holder's thread runs now; empty if it runs none. */
     static String place(Holder holder) {
-        StackTraceElement[] frames = holder.thread().getStackTrace();
-        StackTraceElement inner = ApplicationCode.first(frames);
-        if (inner == null) {
+        return place(holder.thread().getStackTrace());
+    }
+
+    /** Returns the innermost code of the application on a stack, and the code that called it; empty if there is none. */
+    static String place(StackTraceElement[] frames) {
+        List<StackTraceElement> path = ApplicationFrames.of(frames).all();
+        if (path.isEmpty()) {
             return "";
         }
-        for (StackTraceElement frame : frames) {
-            String type = frame.getClassName();
-            if (ApplicationCode.owns(type) && !type.equals(inner.getClassName())) {
-                return ApplicationCode.shown(inner) + ", called from " + ApplicationCode.shown(frame);
-            }
-        }
-        return ApplicationCode.shown(inner);
+        StackTraceElement caller = CallSamples.callerOf(path.get(0), path);
+        return ApplicationCode.shown(path.get(0))
+                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 }

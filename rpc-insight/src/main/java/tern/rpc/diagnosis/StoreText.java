@@ -164,7 +164,8 @@ final class StoreText {
             facts.add("rows     calls mostly wait for the next rows of the result");
             return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
         }
-        return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place, sum.eachNanos())), facts);
+        return new Told(
+                "SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(part, text, place, sum.eachNanos())), facts);
     }
 
     /**
@@ -211,16 +212,20 @@ final class StoreText {
                 + "; no pool size helps";
     }
 
-    private String slow(String text, @Nullable String place, double eachNanos) {
+    private String slow(Part part, String text, @Nullable String place, double eachNanos) {
+        String keeps = Statements.isWrite(text) ? "" : ", or a cache that no longer holds its result";
+        String isNew = counts.areNew(part)
+                ? "; calls do not usually run it, so see also why they run it now (new code" + keeps + ")"
+                : "";
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
-            return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
+            return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text + isNew
                     + "; no pool size helps";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"
                 : "";
         return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
-                + QuickExecutions.hint(evidence, text, eachNanos) + "; no pool size helps";
+                + QuickExecutions.hint(evidence, text, eachNanos) + isNew + "; no pool size helps";
     }
 
     /**

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -70,6 +71,7 @@ final class SymptomRules {
         passOnRejectedTasks();
         ForkedWork forked = new ForkedWork(evidence, excess, pools, leaves);
         forked.apply();
+        mergeClassLoading();
         new LoopRules(evidence, excess, leaves).apply();
         new ResultRules(evidence, excess, operations, pools, leaves).apply();
         forked.passOnTasks();
@@ -83,7 +85,7 @@ final class SymptomRules {
         mergeProviders();
         new Redirects(excess, operations, counts).merge(leaves);
         mergeStatements();
-        new RowHolderRules(evidence, operations, leaves).apply();
+        new RowHolderRules(evidence, excess, operations, leaves).apply();
         mergeOperations(redisStands);
         new RunningOperations(excess, operations, leaves).name();
         passOnAttempts();
@@ -103,6 +105,17 @@ final class SymptomRules {
         processors.passOnToProcessors();
         processors.passOnExecutors();
         processors.passOnToOwnCode();
+    }
+
+    /** Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause. */
+    private void mergeClassLoading() {
+        for (Part part : leaves.longestFirst()) {
+            Part code = new Part(Kind.COMPUTING, part.name());
+            if (part.kind() == Kind.CLASS_LOADING && leaves.of(code) > 0) {
+                boolean isMore = leaves.of(code) >= leaves.of(part);
+                leaves.move(isMore ? part : code, isMore ? code : part);
+            }
+        }
     }
 
     /** Attributes waits for results to the asynchronous operation that was still running when the calls ended. */
@@ -330,14 +343,22 @@ final class SymptomRules {
 
     /**
      * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
-     * all providers of the method into one operation.
+     * all providers of the method into one operation. Does the same if the method became slower at all of its providers.
      */
     private void mergeProviders() {
+        SlowProviders providers = new SlowProviders(evidence, operations);
+        Times remote = leaves.only(part -> part.kind() == Kind.RPC);
+        Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all of its providers
         for (Part part : leaves.longestFirst()) {
             String method = operations.manyCallsOf(part);
             String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;
+            String called = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
+                    ? OperationNames.method(part.name())
+                    : null;
             if (method != null || late != null) {
                 leaves.move(part, new Part(Kind.RPC, method != null ? method : String.valueOf(late)));
+            } else if (called != null && slow.computeIfAbsent(called, name -> providers.areAllSlower(name, remote))) {
+                leaves.move(part, new Part(Kind.RPC, called));
             }
         }
     }
@@ -357,12 +378,28 @@ final class SymptomRules {
                 leaves.move(part, timedOut);
             } else if (failed != null) {
                 passOnTo(part, failed.phase(), failed.name());
+                passOnFailures(part, failed);
                 String success = OperationNames.withoutStatus(failed.name());
                 if (!operations.isSlower(Account.part(failed.phase(), success))) {
                     passOnTo(part, failed.phase(), success);
                 }
             } else if (polled != null) {
                 passOnTo(part, polled.phase(), polled.name());
+            }
+        }
+    }
+
+    /** Attributes the failures of calls that have repeated the failed operation in vain to the same cause. */
+    private void passOnFailures(Part pauses, Operations.Failed failed) {
+        Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
+        String operation = OperationNames.withoutStatus(failed.name());
+        String ofStatement = " " + OperationNames.errorCode(failed.name()) + " of " + operation;
+        for (Part part : leaves.longestFirst()) {
+            boolean isOfPeer = part.kind() == Kind.PEER_FAILS
+                    && (part.equals(reason) || part.name().startsWith(operation + ": "));
+            boolean isOfStatement = part.kind() == Kind.FAILURE && part.name().endsWith(ofStatement);
+            if (isOfPeer || isOfStatement) {
+                leaves.pour(part, leaves.only(pauses::equals), "calls fail in the end: " + part.name());
             }
         }
     }

@@ -31,7 +31,13 @@ final class TimeOuts {
      */
     private static final double MOST = 0.6;
 
-    /** Replaces {@link #MOST} for a timeout that is longer than the slowest tenth usually takes. */
+    /**
+     * Like {@link #MOST}, for a timeout that is much longer than the usual time, but not longer than the slowest tenth
+     * usually takes.
+     */
+    private static final double SOME = 0.3;
+
+    /** Like {@link #MOST}, for a timeout that is longer than the slowest tenth usually takes. */
     private static final double FEW = 0.15;
 
     /** A call usually runs several operations with the same name if it runs at least this number of them. */
@@ -149,7 +155,7 @@ final class TimeOuts {
         Operations.Sum attempts = phase == null ? new Operations.Sum(0, 0) : attempts(call, phase, part.name());
         return phase != null
                 && attempts.count() > 1
-                && attempts.eachNanos() <= AS_USUAL * usualEach(phase, part.name());
+                && attempts.eachNanos() <= AS_USUAL * operations.usualNamed(phase, part.name());
     }
 
     /** Returns how long calls to the given method usually take; 0 if unknown. */
@@ -214,21 +220,8 @@ final class TimeOuts {
                 .toList();
     }
 
-    /** Returns the usual time of an operation, or of a method at all of its providers; -1 if unknown. */
-    private double usualEach(Phase phase, String name) {
-        double named = operations.usualNamed(phase, name);
-        return named >= 0
-                ? named
-                : operations.each(phase).keySet().stream()
-                        .filter(known -> OperationNames.isNamed(known, name))
-                        .mapToDouble(known -> operations.usualNamed(phase, known))
-                        .filter(nanos -> nanos >= 0)
-                        .average()
-                        .orElse(-1);
-    }
-
     private @Nullable TooShort ofOperation(Part part, Phase phase, Failed failed) {
-        double usually = part.name().isEmpty() ? -1 : usualEach(phase, part.name());
+        double usually = part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
         double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
         AnswerTimes answers = answers(part, phase);
@@ -243,7 +236,17 @@ final class TimeOuts {
         if (isSlower(part, phase, timeout, usually, usualCount, answers)) {
             return null;
         }
-        return tooShort(part, phase, failed, timeout, "usually takes " + Times.millis(usually) + " ms", answers);
+        double slow = slowEach(part, usualCount);
+        String slowest = timeout > usually && slow > usually
+                ? ", and " + Times.millis(slow) + " ms in the slowest tenth of the calls"
+                : "";
+        String times = "usually takes " + Times.millis(usually) + " ms" + slowest;
+        return tooShort(part, phase, failed, timeout, times, answers);
+    }
+
+    /** Returns how long the operation takes in the slowest tenth of the usual calls; not positive if unknown. */
+    private double slowEach(Part part, double usualCount) {
+        return excess.slowUsual(Operations.only(part)) / usualCount;
     }
 
     /** Returns how long the operation took in the calls that its timeout did not end. */
@@ -310,13 +313,16 @@ final class TimeOuts {
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
-        double slow = excess.slowUsual(Operations.only(part)) / usualCount;
-        boolean isLong =
-                timeout > AS_USUAL * usually || (slow > 0 && timeout > NOTABLE * usually && timeout > NOTABLE * slow);
+        double slow = slowEach(part, usualCount);
+        boolean isMuchLonger = timeout > AS_USUAL * usually;
+        // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
+        boolean isWithinSlow = timeout <= slow && !areAttempts(part);
+        boolean isLong = (isMuchLonger && !isWithinSlow)
+                || (slow > 0 && timeout > NOTABLE * usually && timeout > NOTABLE * slow);
         if (isLong || (answers.areEnough() && answers.meanNanos() > AS_USUAL * usually)) {
             return true;
         }
-        double expected = timeout <= usually ? 1 : slow <= 0 || timeout <= slow ? MOST : FEW;
+        double expected = timeout <= usually ? 1 : slow > 0 && timeout > slow ? FEW : isMuchLonger ? SOME : MOST;
         return counts.share(phase, part.name(), call -> isEndedBy(part, call)) > expected;
     }
 
@@ -343,7 +349,7 @@ final class TimeOuts {
     boolean areAttempts(Part part) {
         Phase phase = Operations.phase(part.kind());
         Failed failed = failed(part, call -> true);
-        double usually = phase == null || part.name().isEmpty() ? -1 : usualEach(phase, part.name());
+        double usually = phase == null || part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         if (phase == null || usually <= 0 || !failed.areMost() || usualCount(part, usually, failed) < RUNS) {
             return false;
         }

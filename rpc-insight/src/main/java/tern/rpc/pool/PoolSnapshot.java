@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pool's state at one moment. A count is -1 if the library does not maintain it.
@@ -24,6 +25,9 @@ import java.util.Optional;
  * @param refused the number of failed waits since the pool was created: timeouts and rejected tasks
  * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
  *     except for executors
+ * @param failed the number of tasks that ended with an exception since the pool was created; 0 except for executors.
+ *     Tasks whose exception a future keeps may be missing
+ * @param lastFailure the exception and the code of such a task; null if there was none
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
  * @param held the total time that resources have been in use since the pool was created; negative if unknown
  * @param settings the settings in effect, each with its property and origin
@@ -43,6 +47,8 @@ public record PoolSnapshot(
         long taken,
         long refused,
         long callerRuns,
+        long failed,
+        @Nullable String lastFailure,
         Duration waited,
         Duration held,
         List<PoolSetting> settings) {
@@ -86,6 +92,8 @@ public record PoolSnapshot(
                 difference(taken, earlier.taken),
                 difference(refused, earlier.refused),
                 difference(callerRuns, earlier.callerRuns),
+                difference(failed, earlier.failed),
+                lastFailure,
                 difference(waited, earlier.waited),
                 difference(held, earlier.held),
                 settings);
@@ -119,6 +127,8 @@ public record PoolSnapshot(
         private long taken;
         private long refused;
         private long callerRuns;
+        private long failed;
+        private @Nullable String lastFailure;
         private Duration waited = UNKNOWN;
         private Duration held = UNKNOWN;
 
@@ -173,6 +183,17 @@ public record PoolSnapshot(
             return this;
         }
 
+        /**
+         * Sets the number of tasks that ended with an exception.
+         *
+         * @param last the exception and the code of such a task; null if there was none
+         */
+        public Builder failures(long tasks, @Nullable String last) {
+            failed = tasks;
+            lastFailure = last;
+            return this;
+        }
+
         public Builder sums(Duration allWaits, Duration allUses) {
             waited = allWaits;
             held = allUses;
@@ -200,6 +221,8 @@ public record PoolSnapshot(
                     taken,
                     refused,
                     callerRuns,
+                    failed,
+                    lastFailure,
                     waited,
                     held,
                     settings);

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
@@ -158,6 +159,30 @@ class DatabaseCausesTest {
         assertThat(first(miss).kind()).as(miss.text()).isEqualTo("SLOW COMMIT");
         assertThat(first(miss).change().text()).contains("log disk or replication");
         assertThat(first(miss).ms()).isGreaterThan(110);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {125, 135})
+    void statementThatCommitsByItselfWaitsForTheLogAsTheCommitOfATransactionDoes(int insertMillis) {
+        String insert = "insert into audit values (?)";
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, "commit", 1, insert, 1))
+                .miss(statements(READ, 1, WRITE, 1, "commit", 130, insert, insertMillis));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW COMMIT: commit");
+        assertThat(miss.causes()).hasSize(1);
+        assertThat(first(miss).evidence()).anyMatch(line -> line.contains(insert + " takes as much longer"));
+    }
+
+    @Test
+    void statementThatIsSlowForAnotherReasonThanTheCommitIsACauseOfItsOwn() {
+        String insert = "insert into audit values (?)";
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, "commit", 1, insert, 1))
+                .miss(statements(READ, 1, WRITE, 1, "commit", 400, insert, 100));
+
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(Cause::kind)
+                .containsExactly("SLOW COMMIT", "SLOW STATEMENT");
     }
 
     @Test

@@ -23,17 +23,40 @@ class DelayedArrivalsTest {
         shop.second(100, USUAL);
     }
 
-    @Test
-    void callsThatWaitedInTheSocketDuringPausesAreLate() {
-        shop.healthy(USUAL);
-        shop.pauses = (from, to) -> {
+    /** Returns the simulated pauses, each of the given kind. */
+    private PauseTimes pauses(Part.Kind kind) {
+        return (from, to) -> {
             Times paused = new Times();
             for (Stop stop : shop.stops) {
                 long overlap = Math.min(to, stop.toNanos()) - Math.max(from, stop.fromNanos());
-                paused.add(Part.of(Part.Kind.COLLECTOR), (double) Math.max(0, overlap));
+                paused.add(Part.of(kind), (double) Math.max(0, overlap));
             }
             return paused;
         };
+    }
+
+    @Test
+    void recordedCallsThatBeganLongAfterAPauseStandForCallsThatWaited() {
+        shop.healthy(USUAL);
+        shop.pauses = pauses(Part.Kind.OUTSIDE);
+
+        for (int i = 0; i < 6; i++) {
+            long end = shop.now() + TimeUnit.MILLISECONDS.toNanos(400);
+            shop.stops.add(new Stop(shop.now(), end, 0));
+            shop.pass(400);
+            shop.evenSecond(100, () -> USUAL);
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("PROCESS STOOD STILL: pauses from outside");
+        assertThat(miss.causes()).as(miss.text()).hasSize(1);
+        assertThat(first(miss).evidence()).anyMatch(line -> line.matches("still    for [23]\\d % of the last .*"));
+    }
+
+    @Test
+    void callsThatWaitedInTheSocketDuringPausesAreLate() {
+        shop.healthy(USUAL);
+        shop.pauses = pauses(Part.Kind.COLLECTOR);
 
         for (int i = 0; i < 6; i++) {
             secondAfterPause(250);

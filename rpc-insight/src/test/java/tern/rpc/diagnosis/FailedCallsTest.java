@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
 import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -157,5 +158,28 @@ class FailedCallsTest {
                 .isFalse();
         assertThat(WebRefusals.isFailure(fine, new SQLException("deadlock", "40001")))
                 .isTrue();
+    }
+
+    @Test
+    void failureIsNamedAfterTheStatementThatTheDatabaseEnded() {
+        SQLException ended = new SQLTransactionRollbackException("Deadlock found", "40001");
+        Diagnosis named = failing(
+                ended,
+                call -> call.own(1)
+                        .in(Phase.SQL, "update stock (failed 40001)", 3)
+                        .in(Phase.SQL, "rollback", 9));
+        assertThat(DiagnosisText.title(first(named)))
+                .isEqualTo("FAILURE: SQLTransactionRollbackException 40001 of update stock");
+        assertThat(named.causes()).hasSize(1);
+    }
+
+    @Test
+    void failureIsNotNamedAfterTheRollbackThatFollowsIt() {
+        Diagnosis miss = failing(
+                new SQLTransactionRollbackException("Deadlock found", "40001"),
+                call -> call.own(1).in(Phase.SQL, "update stock", 3).in(Phase.SQL, "rollback", 9));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .isEqualTo("FAILURE: SQLTransactionRollbackException 40001 of update stock");
     }
 }

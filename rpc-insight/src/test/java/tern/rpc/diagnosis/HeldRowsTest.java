@@ -286,6 +286,10 @@ class HeldRowsTest {
 
     /** Returns the diagnosis if calls wait for rows that other calls lock during an exchange. */
     private Diagnosis missDuringExchange(Consumer<Shop.Steps> usual, double exchangeMillis) {
+        return missDuringExchange(usual, 60, exchangeMillis);
+    }
+
+    private Diagnosis missDuringExchange(Consumer<Shop.Steps> usual, double waitMillis, double exchangeMillis) {
         Shop shop = new Shop();
         shop.pools.add(pool);
         shop.healthy(usual);
@@ -299,8 +303,32 @@ class HeldRowsTest {
         }
         holders.returned(booking);
         holders.returned(waiting);
-        return shop.miss(call ->
-                call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 60).in(Phase.HTTP, EXCHANGE, exchangeMillis));
+        return shop.miss(call -> call.in(Phase.SQL, "select price", 3)
+                .in(Phase.SQL, WAIT, waitMillis)
+                .in(Phase.HTTP, EXCHANGE, exchangeMillis));
+    }
+
+    @Test
+    void newExchangeIsTimeOfTheLockIfCallsWouldMeetTheTargetWithoutTheirWait() {
+        Diagnosis miss =
+                missDuringExchange(call -> call.in(Phase.SQL, "select price", 3).in(Phase.SQL, WAIT, 1), 35, 80);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("ROW LOCK: " + WAIT);
+        assertThat(miss.causes()).hasSize(1);
+    }
+
+    @Test
+    void placeOfAHolderLeavesOutInterceptorsThatHavePassedTheCallOn() {
+        StackTraceElement[] frames = {
+            new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
+            new StackTraceElement("org.springframework.http.client.InterceptingRequestExecution", "execute", null, 9),
+            new StackTraceElement("shop.Patience", "intercept", null, 13),
+            new StackTraceElement("org.springframework.web.client.RestClient", "retrieve", null, 9),
+            new StackTraceElement("shop.Bookings", "number", null, 39),
+            new StackTraceElement("shop.Desk", "book", null, 41)
+        };
+
+        assertThat(Statements.place(frames)).isEqualTo("Bookings.number:39, called from Desk.book:41");
     }
 
     @Test

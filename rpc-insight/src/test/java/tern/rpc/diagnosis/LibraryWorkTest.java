@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,6 +117,7 @@ class LibraryWorkTest {
                 Thread.State.BLOCKED, "java.lang.ClassLoader/loadClass java.lang.Class/forName", "shop.Orders/find"));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CLASS LOADING: Orders.find");
+        assertThat(first.change().text()).contains("create it once and keep it: in Orders.find:41");
     }
 
     @Test
@@ -147,7 +149,12 @@ class LibraryWorkTest {
                 "java.util.zip.Deflater/deflate java.util.zip.GZIPOutputStream/write        | compression",
                 "java.lang.String/intern0 java.lang.String/intern                           | table of strings",
                 "java.lang.ProcessImpl/forkAndExec0 java.lang.ProcessBuilder/start          | another program",
-                "java.nio.Bits/reserveMemory java.nio.ByteBuffer/allocateDirect             | MaxDirectMemorySize"
+                "java.nio.Bits/reserveMemory java.nio.ByteBuffer/allocateDirect             | MaxDirectMemorySize",
+                "java.io.ObjectOutputStream/writeObject0 java.io.ObjectOutputStream/writeObject | Java serialization",
+                "java.io.ObjectInputStream/readObject org.springframework.util.SerializationUtils/clone | copy the"
+                        + " needed fields",
+                "java.lang.ClassLoader/defineClass0 java.lang.reflect.Proxy/newProxyInstance | create this class or"
+                        + " proxy once"
             })
     void costlyMethodOfTheJdkHasItsAdvice(String frames, String change) {
         Cause first = first(look(Thread.State.RUNNABLE, frames, "shop.Orders/find"));
@@ -193,5 +200,25 @@ class LibraryWorkTest {
                 "shop.Orders/find"));
 
         assertThat(first.change().text()).startsWith("find out why the server of this reactive client");
+    }
+
+    @Test
+    void loadingOfClassesAndWorkOfTheCodeThatLoadsThemAreOneCause() {
+        ThreadLook loads = look(Thread.State.RUNNABLE, "java.lang.ClassLoader/loadClass", "shop.Orders/find");
+        ThreadLook defines = look(
+                Thread.State.RUNNABLE,
+                "java.lang.ClassLoader/defineClass0 java.lang.reflect.Proxy/newProxyInstance",
+                "shop.Orders/find");
+
+        List<Cause> causes = new SampledCalls()
+                .calls("OrderService.place", Phase.OWN, 300, samples -> {
+                    samples.add(SampledCalls.sample(Phase.OWN, loads));
+                    samples.add(SampledCalls.sample(Phase.OWN, defines));
+                    samples.add(SampledCalls.sample(Phase.OWN, defines));
+                })
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("CODE COMPUTES: Orders.find");
+        assertThat(causes.get(0).change().text()).contains("create this class or proxy once");
     }
 }

@@ -76,6 +76,7 @@ class LikelyHoldersTest {
         assertThat(firstCause(() -> Stock.count(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.count");
         assertThat(shop.diagnosis().causes().get(0).change().text())
                 .contains("hold it for less time in Stock.Count.all:");
+        assertThat(shop.diagnosis().causes().get(0).evidence()).noneMatch(line -> line.contains("probably lost"));
     }
 
     @Test
@@ -111,6 +112,8 @@ class LikelyHoldersTest {
         Semaphore permits = new Semaphore(0);
         try {
             assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");
+            assertThat(shop.diagnosis().causes().get(0).evidence())
+                    .contains("held     no look found a holder, so permits are probably lost");
         } finally {
             answer.complete("");
             permits.release();

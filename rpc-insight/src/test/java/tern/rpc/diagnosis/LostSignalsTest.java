@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Tests calls that wait for a signal of another thread. */
 class LostSignalsTest {
@@ -62,5 +64,60 @@ class LostSignalsTest {
         lookAtWorker(8);
 
         assertThat(title()).isEqualTo("SLOW HTTP PEER: called in Confirmations.work");
+    }
+
+    @Test
+    void waitsThatEndAfterTheSameTimeAreShown() {
+        lookAtWorker(3);
+        SampledCalls equal = new SampledCalls().tasks(tasks).calls("Desk.book", Phase.OWN, 400, LostSignalsTest::waits);
+
+        assertThat(equal.causes().get(0).evidence())
+                .contains("equal    20 of 20 waits take about 400 ms, as if a timeout ended them");
+    }
+
+    @Test
+    void waitsOfDifferentDurationsAreNotEndedByATimeout() {
+        lookAtWorker(3);
+        SampledCalls different = new SampledCalls()
+                .tasks(tasks)
+                .calls("Desk.book", Phase.OWN, 400, LostSignalsTest::waits)
+                .calls("Desk.book", Phase.OWN, 300, LostSignalsTest::waits);
+
+        assertThat(different.causes().get(0).evidence()).noneMatch(line -> line.startsWith("equal"));
+    }
+
+    @Test
+    void adviceAboutNotifyIsForMonitorsAndConditionsOnly() {
+        assertThat(Hints.result("Object.wait")).contains("notifyAll, signalAll in place of notify, signal");
+        assertThat(Hints.result("ConditionObject.await")).contains("notifyAll");
+        assertThat(Hints.result("CountDownLatch.await"))
+                .startsWith("give this signal in a finally block")
+                .doesNotContain("notify");
+    }
+
+    private Cause firstWithFailedTasks(int failed) {
+        lookAtWorker(4);
+        return new SampledCalls()
+                .tasks(tasks)
+                .pool(PoolSnapshot.builder("confirmer", PoolKind.EXECUTOR, 1)
+                        .now(0, 1, 0)
+                        .counts(100, 0)
+                        .failures(failed, "NumberFormatException in Menu.price:9")
+                        .build())
+                .calls("Desk.book", Phase.OWN, 400, LostSignalsTest::waits)
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void failuresOfTheTasksThatShouldGiveTheSignalAreNamed() {
+        assertThat(firstWithFailedTasks(18).change().text())
+                .startsWith("see why tasks fail and skip what completes this: 18 tasks of \"confirmer\" ended with"
+                        + " NumberFormatException in Menu.price:9; give this signal in a finally block");
+    }
+
+    @Test
+    void fewFailedTasksDoNotExplainTheWaitsOfManyCalls() {
+        assertThat(firstWithFailedTasks(3).change().text()).startsWith("give this signal in a finally block");
     }
 }

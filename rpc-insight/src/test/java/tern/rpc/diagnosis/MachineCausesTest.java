@@ -162,6 +162,8 @@ class MachineCausesTest {
     @ParameterizedTest
     @CsvSource({
         "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
+        "0.80, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
+        "0.80, G1 Evacuation Pause, 900, COLLECTOR: more allocation, fewer or smaller objects a call",
         "0.30, System.gc(), 10, COLLECTOR: asked for by code, do not call System.gc()",
         "0.30, Heap Inspection Initiated GC, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",

@@ -82,7 +82,37 @@ class MethodMissesTest {
     void methodOfWhichAFewCallsFailMissesTheTarget() {
         reports(300, 8, 0);
 
-        for (int i = 0; i < 20; i++) {
+        someReportsFail(20);
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
+    }
+
+    @Test
+    void missOfAMethodDoesNotMakeTheNextOneUsual() {
+        reports(90, 8, 0);
+        reports(6, 8, 8);
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.MISS);
+        reports(45, 8, 0);
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+
+        someReportsFail(20);
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
+    }
+
+    @Test
+    void methodThatIsOftenLateMissesTheTargetIfItFails() {
+        reports(120, 8, 1);
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isEqualTo(Diagnosis.State.HEALTHY);
+
+        someReportsFail(20);
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
+    }
+
+    /** Simulates seconds in which one of ten reports fails. */
+    private void someReportsFail(int seconds) {
+        for (int i = 0; i < seconds; i++) {
             shop.second(() -> {
                 for (int call = 0; call < 400; call++) {
                     shop.call(Shop.PLACE, 0, USUAL);
@@ -92,7 +122,5 @@ class MethodMissesTest {
                 }
             });
         }
-
-        assertThat(first(shop.diagnosis()).kind()).isEqualTo("FAILURE");
     }
 }

@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 
 /** Tests refusals by limits of the application. */
 class RefusedCallsTest {
@@ -62,5 +64,78 @@ class RefusedCallsTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select stock");
         assertThat(miss.causes()).noneMatch(cause -> cause.kind().equals("LIMIT"));
+    }
+
+    private static RpcException refusedByItsMethod() {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "OrderService/place refused the call: 4 of 4 are running (fixed, set by"
+                        + " rpc.server.services.<name>.methods.place.max-concurrency)",
+                RpcException.Executed.NO);
+    }
+
+    /** Simulates seconds in which the limit of a method refuses some of its calls. */
+    private Diagnosis refusingByMethod(int served, int refused) {
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("method", (long) refused, Long::sum);
+            shop.second(() -> {
+                for (int call = 0; call < served; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < refused; call++) {
+                    shop.call(Shop.PLACE, 0, refusedByItsMethod(), steps -> {
+                        steps.caller = "10.0.0.7";
+                    });
+                }
+            });
+        }
+        return shop.diagnosis();
+    }
+
+    @Test
+    void callsThatTheLimitOfTheirMethodRefusesHaveNotFailed() {
+        Diagnosis miss = refusingByMethod(60, 40);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("LIMIT: method");
+        assertThat(miss.causes()).hasSize(1);
+        assertThat(miss.miss().failed()).isZero();
+        assertThat(miss.miss().refused()).isPositive();
+        assertThat(miss.text()).contains("same     rate");
+    }
+
+    @Test
+    void callerThatSendsMoreThanTheLimitOfAMethodAllowsIsTheCause() {
+        Diagnosis miss = refusingByMethod(100, 400);
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("MORE CALLS: callers of OrderService.place");
+        assertThat(first(miss).change().text())
+                .containsPattern("^the caller 10\\.0\\.0\\.7 sends [45] times the usual calls of OrderService.place")
+                .contains("or raise the limit of the method");
+    }
+
+    @Test
+    void refusalByTheLimitOfAnotherServerIsAFailureOfThatServer() {
+        RpcException refused = RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "StockService/find at stock-1:20880: StockService/find refused the call: 4 of 4 are running",
+                RpcException.Executed.NO);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            refused,
+                            steps -> steps.in(Phase.RPC, "StockService.find at stock-1:20880", 2));
+                }
+            });
+        }
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: StockService.find at stock-1:20880: RESOURCE_EXHAUSTED");
     }
 }

@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
 import java.util.function.Consumer;
+import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
@@ -96,5 +97,53 @@ class RemoteCausesTest {
 
         assertThat(first(shop.diagnosis()).name()).isEqualTo("GET rates:80/rates");
         assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().equals("SLOW NETWORK"));
+    }
+
+    /** Simulates calls to one of two laboratories, and calls to a quick insurer. Some answers may be slow. */
+    private void seconds(int count, IntToDoubleFunction laboratoryMillis) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    String operation = "LabService.findings at lab-" + (call % 3 == 2 ? 2 : 1) + ":20880";
+                    double millis = laboratoryMillis.applyAsDouble(call);
+                    shop.call("Desk.findings", 0, steps -> steps.own(1).in(Phase.RPC, operation, millis));
+                    shop.call(
+                            "Desk.admit",
+                            0,
+                            steps -> steps.own(1).in(Phase.RPC, "InsurerService.coverage at insurer-1:20880", 5));
+                }
+            });
+        }
+    }
+
+    @Test
+    void methodThatIsSlowerAtAllOfItsProvidersIsOneCause() {
+        seconds(90, call -> 8);
+        seconds(6, call -> call % 4 == 0 ? 250 : 8);
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(miss.causes())
+                .as(miss.text())
+                .extracting(DiagnosisText::title)
+                .containsExactly("PEER: LabService.findings");
+        assertThat(first(miss).change().text())
+                .startsWith("ask the diagnosis of the providers of LabService.findings, which is slower at all of them")
+                .doesNotContain("set a slow endpoint aside");
+        assertThat(first(miss).evidence())
+                .contains("slower   2 of 2 endpoints")
+                .anyMatch(line -> line.startsWith("took") && line.endsWith("usually 8.0 ms"));
+    }
+
+    @Test
+    void methodThatIsSlowerAtOneOfItsProvidersIsNamedWithTheProvider() {
+        seconds(90, call -> 8);
+        seconds(6, call -> call % 3 == 2 ? 250 : 8);
+
+        Diagnosis miss = shop.diagnosis();
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER: LabService.findings at lab-2:20880");
+        assertThat(first(miss).change().text()).contains("set a slow endpoint aside");
+        assertThat(first(miss).evidence()).contains("only     this of 2 endpoints");
     }
 }

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -99,5 +100,33 @@ class RetriedOperationsTest {
         });
 
         assertThat(miss.causes()).extracting(DiagnosisText::title).containsExactly("PEER FAILS: GET stock:80 (503)");
+    }
+
+    /** An exception with the simple name of the exception of Spring's HTTP clients. */
+    private static final class RestClientException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RestClientException(String message) {
+            super(message);
+        }
+    }
+
+    private static void sleeps(Sampler.Samples samples) {
+        Part sleep = new Part(Part.Kind.SLEEP, "Patience.pause");
+        List<StackTraceElement> path = List.of(new StackTraceElement("shop.Patience", "pause", null, 22));
+        samples.add(new Sample(0, Phase.OWN, sleep, path, "Thread.sleep", null, null, false, null, -1, -1));
+    }
+
+    @Test
+    void callsThatFailAfterTheirLastAttemptBelongToTheSameCause() {
+        List<Cause> causes = new SampledCalls()
+                .repeatingExchange(Shop.PLACE, "POST stock:80 (503)", 2, 5, 200, RetriedOperationsTest::sleeps)
+                .failing(new RestClientException("503 Service Unavailable"))
+                .repeatingExchange(Shop.PLACE, "POST stock:80 (503)", 4, 5, 390, RetriedOperationsTest::sleeps)
+                .causes();
+
+        assertThat(causes).extracting(DiagnosisText::title).containsExactly("PEER FAILS: POST stock:80 (503)");
+        assertThat(causes.get(0).symptoms())
+                .anyMatch(line -> line.startsWith("calls fail in the end: POST stock:80: HTTP status 503"));
     }
 }

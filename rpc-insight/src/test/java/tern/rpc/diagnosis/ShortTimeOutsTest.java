@@ -95,7 +95,51 @@ class ShortTimeOutsTest {
         assertThat(firstCause().evidence()).anyMatch(line -> line.matches("answers  4\\d ms \\(p50\\) and 4\\d ms .*"));
     }
 
-    /** Serves calls that try an exchange four times. */
+    @Test
+    void timeoutThatIsShorterThanTheUsualSlowAnswersIsTooShort() {
+        seconds(90, call -> call % 7 == 0 ? 30.0 : 5.0);
+        seconds(12, call -> call % 7 == 0 ? -20.0 : 5.0);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(firstCause().change().text())
+                .containsPattern(
+                        "it ends after 20 ms and usually takes [78]\\.\\d ms, and (28|29|30) ms in the slowest tenth");
+    }
+
+    @Test
+    void peerThatHangsInMoreCallsThanUsualIsTheCauseOfItsTimeouts() {
+        seconds(90, call -> call % 7 == 0 ? 30.0 : 5.0);
+        seconds(6, call -> call % 2 == 0 ? -20.0 : 5.0);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    /** Serves calls of which every seventh repeats the exchange after timeouts of 20 ms, and then succeeds or fails. */
+    private void secondsWithRepeatedExchanges(int count, int timeOuts, boolean fail) {
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    boolean isSlow = call % 7 == 0;
+                    shop.call(Shop.PLACE, 0, isSlow && fail ? LATE : null, steps -> {
+                        for (int attempt = 0; isSlow && attempt < timeOuts; attempt++) {
+                            steps.in(Phase.HTTP, STOCK, 20);
+                        }
+                        steps.in(Phase.HTTP, STOCK, isSlow && fail ? 20 : 5);
+                    });
+                }
+            });
+        }
+    }
+
+    @Test
+    void peerThatHangsAgainWhenCallsRepeatTheExchangeIsTheCause() {
+        secondsWithRepeatedExchanges(90, 1, false);
+        secondsWithRepeatedExchanges(6, 2, true);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    /** Serves calls that try the exchange four times. */
     private void tryFourTimes(double millis) {
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {

@@ -150,6 +150,25 @@ class StampedesTest {
     }
 
     @Test
+    void statementOfEveryCallToOneOfSeveralMethodsIsNoStampede() {
+        for (int i = 0; i < 98; i++) {
+            boolean locked = i >= 90 && i % 2 == 0;
+            for (int call = 0; call < 120; call++) {
+                double millis = locked && call < 60 ? 480 - 8 * call : 5;
+                if (call % 8 == 0) {
+                    shop.call("PlanService.of", 0, load(Phase.SQL, PRICE, millis));
+                } else {
+                    shop.call(Shop.PLACE, 0, millis > 5 ? steps -> steps.own(millis) : HIT);
+                }
+                shop.pass(1_000.0 / 120);
+            }
+            shop.diagnostician.second();
+        }
+
+        assertNoStampede();
+    }
+
+    @Test
     void rareStatementThatBecomesSlowIsNoStampede() {
         int[] call = {0};
         for (int i = 0; i < 90; i++) {

@@ -34,7 +34,7 @@ class UsualTest {
     }
 
     private static Map<String, Sums> counted(long calls, long late) {
-        return Map.of(METHOD, new Sums(calls, calls - late, late, 0, 0, new long[Phase.values().length], Map.of()));
+        return Map.of(METHOD, new Sums(calls, calls - late, late, 0, 0, 0, new long[Phase.values().length], Map.of()));
     }
 
     private void seconds(int seconds, int calls, double millis) {

@@ -4,22 +4,33 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Counts one executor's tasks, and measures how long they wait and run. Thread-safe. */
 final class TaskTimes {
 
+    /** The minimum time between two failed tasks whose exceptions are examined. */
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final LongAdder started = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder ranNanos = new LongAdder();
     private final LongAdder rejected = new LongAdder();
+    private final LongAdder failed = new LongAdder();
     private final AtomicLong submitted = new AtomicLong();
     private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
+    private volatile @Nullable Failure lastFailure;
+
+    /** The exception and the code of a failed task. */
+    private record Failure(long atNanos, String text) {}
 
     /** Wraps a task when it is submitted. The wrapper measures how long the task waits and runs. */
     Runnable measured(Runnable task) {
@@ -28,6 +39,9 @@ final class TaskTimes {
             long begun = submission.begin();
             try {
                 task.run();
+            } catch (Throwable e) {
+                failed(e, begun);
+                throw e;
             } finally {
                 end(begun);
             }
@@ -82,6 +96,18 @@ final class TaskTimes {
         }
     }
 
+    /** Counts a failed task. Reads the stack of at most one exception per second, because this takes long. */
+    private void failed(Throwable failure, long now) {
+        failed.increment();
+        Failure known = lastFailure;
+        if (known == null || now - known.atNanos >= PAUSE_NANOS) {
+            StackTraceElement place = ApplicationCode.first(failure.getStackTrace());
+            lastFailure = new Failure(
+                    now,
+                    failure.getClass().getSimpleName() + (place == null ? "" : " in " + ApplicationCode.shown(place)));
+        }
+    }
+
     private void end(long begun) {
         running.decrementAndGet();
         ranNanos.add(System.nanoTime() - begun);
@@ -106,7 +132,9 @@ final class TaskTimes {
     }
 
     PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {
+        Failure known = lastFailure;
         return snapshot.counts(started.sum(), rejected.sum())
+                .failures(failed.sum(), known == null ? null : known.text)
                 .sums(Duration.ofNanos(waitedNanos.sum()), Duration.ofNanos(ranNanos.sum()));
     }
 }

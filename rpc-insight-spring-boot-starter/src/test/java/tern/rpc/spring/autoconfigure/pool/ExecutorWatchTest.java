@@ -32,6 +32,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Checks that an application's executors are measured and behave as before. */
 @Timeout(120)
@@ -269,6 +270,22 @@ class ExecutorWatchTest {
 
         assertThat(waiting).containsExactly(2, 0);
         assertThat(times.waiting()).isZero();
+    }
+
+    @Test
+    void failedTasksAreCountedWithTheirException() {
+        TaskTimes times = new TaskTimes();
+        Runnable task = times.measured((Runnable) () -> {
+            throw new NumberFormatException("n/a");
+        });
+
+        assertThatThrownBy(task::run).isInstanceOf(NumberFormatException.class);
+
+        PoolSnapshot pool =
+                times.into(PoolSnapshot.builder("menu", PoolKind.EXECUTOR, 1)).build();
+        assertThat(pool.failed()).isOne();
+        assertThat(pool.lastFailure()).startsWith("NumberFormatException");
+        assertThat(pool.since(pool).failed()).isZero();
     }
 
     private static void await(CountDownLatch latch) {

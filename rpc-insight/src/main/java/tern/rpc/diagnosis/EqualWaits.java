@@ -1,0 +1,50 @@
+package tern.rpc.diagnosis;
+
+import java.util.Arrays;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+
+/**
+ * Recognizes waits of calls that nearly all end after the same time. The awaited work does not end them, because the time
+ * of work varies. The code most likely stops waiting after a timeout.
+ */
+final class EqualWaits {
+
+    private static final int MIN_CALLS = 5;
+
+    /** Two waits take the same time if their times differ by at most this share. */
+    private static final double SAME = 0.05;
+
+    private static final double NEARLY_ALL = 0.8;
+
+    private EqualWaits() {}
+
+    /** Returns the evidence that nearly all of these waits end after the same time; null if they do not. */
+    static @Nullable String fact(Excess excess, Part wait) {
+        double[] times = excess.accounts.stream()
+                .filter(counted ->
+                        counted.call().ledger().isEnded() && counted.times().of(wait) > 0)
+                .filter(counted -> 2 * counted.times().of(wait) >= ownNanos(counted.call()))
+                .mapToDouble(counted -> ownNanos(counted.call()))
+                .sorted()
+                .toArray();
+        double median = times.length == 0 ? 0 : times[times.length / 2];
+        long same = Arrays.stream(times)
+                .filter(nanos -> Math.abs(nanos - median) <= SAME * median)
+                .count();
+        return times.length < MIN_CALLS || same < NEARLY_ALL * times.length
+                ? null
+                : String.format(
+                        Locale.ROOT,
+                        "equal    %d of %d waits take about %s ms, as if a timeout ended them",
+                        same,
+                        times.length,
+                        Times.millis(median));
+    }
+
+    /** Returns the time that the call spent outside of measured operations. It contains the wait. */
+    private static double ownNanos(EndedCall call) {
+        return call.ledger().nanos(Phase.OWN, call.endedNanos());
+    }
+}

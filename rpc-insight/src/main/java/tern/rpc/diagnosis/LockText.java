@@ -1,0 +1,188 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.pool.ApplicationCode;
+
+/** Describes waits for locks and permits as causes. */
+final class LockText {
+
+    /** If at least this many samples show waits for a permit and none shows a holder, permits are probably lost. */
+    private static final int MIN_LOST_LOOKS = 10;
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    LockText(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * Describes the wait for this lock.
+     *
+     * @param shown the code that holds the lock, or wants it if the holder is unknown
+     * @param line the line of this code; null if unknown
+     * @param work the activity of the lock's owner; null if unknown
+     */
+    Told told(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
+        boolean dead = part.name().contains(" in a deadlock with ");
+        TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
+                ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
+                : null;
+        List<String> facts = facts(part, line, holder);
+        if (JdkLocks.isNeverReleased(part)) {
+            return neverReleased(part, shown, excess.samples.ownerOf(part), facts);
+        }
+        LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
+        StackTraceElement held = likely != null
+                ? excess.samples.lineOfLikelyHolders(part, likely)
+                : holder == null ? null : holder.line();
+        if (holder == null && held != null) {
+            facts.add("held     most likely by calls in " + ApplicationCode.shown(held));
+        }
+        Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
+        String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
+        String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
+        if (permits != null) {
+            facts.addAll(lost(part, held));
+            return new Told(
+                    "LOCK",
+                    part.name(),
+                    Change.of(
+                            Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
+                    facts);
+        }
+        if (holder != null) {
+            return new Told(
+                    "LOCK",
+                    part.name(),
+                    Change.of(
+                            Where.CODE,
+                            "hold the lock for less time in " + ApplicationCode.shown(holder.line())
+                                    + ", which threads "
+                                    + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
+                                    + shown + meanwhile + "; no number of threads helps"),
+                    facts);
+        }
+        return new Told(
+                dead ? "DEADLOCK" : "LOCK",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        dead
+                                ? "take the locks in the same order everywhere, first in " + shown
+                                        + "; only a restart ends this deadlock"
+                                : sooner(part, shown, held) + meanwhile + "; no number of threads helps"),
+                facts);
+    }
+
+    private List<String> facts(Part part, @Nullable StackTraceElement line, TaskWatch.@Nullable Holder holder) {
+        List<String> facts = new ArrayList<>();
+        String thread = excess.samples.ownerOf(part);
+        if (thread != null) {
+            facts.add("holder   thread " + thread);
+        }
+        if (line != null) {
+            facts.add("line     " + ApplicationCode.shown(line));
+        }
+        StackTraceElement doing = excess.samples.ownersLineOf(part);
+        if (doing != null && !doing.equals(line)) {
+            facts.add("doing    " + ApplicationCode.shown(doing));
+        }
+        facts.add("waits    " + excess.samples.looks(part) + " looks found a call waiting for it");
+        if (holder != null) {
+            facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
+                    + ", " + holder.looks() + " looks");
+        }
+        return facts;
+    }
+
+    /**
+     * Returns the evidence that permits have been lost: nobody was found who holds one, or waits end at a timeout.
+     *
+     * @param held where permits are held; null if no look found a holder
+     */
+    private List<String> lost(Part part, @Nullable StackTraceElement held) {
+        List<String> facts = new ArrayList<>();
+        if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
+            facts.add("held     no look found a holder, so permits are probably lost");
+        }
+        String equal = EqualWaits.fact(excess, part);
+        if (equal != null) {
+            facts.add(equal);
+        }
+        return facts;
+    }
+
+    private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
+        String name = part.name().replace(StackReader.NEVER_RELEASED, "");
+        return new Told(
+                "LOCK NOT RELEASED",
+                name,
+                Change.of(
+                        Where.CODE,
+                        "unlock it in a finally block, so that an exception cannot skip this, in the class of " + shown
+                                + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
+                                + ", which has ended or runs no code that uses it; only a restart releases it"),
+                facts);
+    }
+
+    /**
+     * Returns the advice for a wait for a permit; null if the given activity or wait is not a wait for a permit.
+     *
+     * @param place where the permits are held; empty if unknown
+     */
+    private static @Nullable String permits(Part part, String place) {
+        String less = "hold it for less time" + place;
+        if (part.name().startsWith(CodeText.SEMAPHORE)) {
+            return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
+        }
+        if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
+            return "find why the calls within this bulkhead take long; else more concurrent calls in its"
+                    + " configuration";
+        }
+        return part.name().startsWith(LibraryWaits.LIMIT)
+                ? "find why the calls below this limit take long; else a higher limit"
+                : null;
+    }
+
+    /**
+     * Returns the advice for a lock that is held for too long.
+     *
+     * @param held where calls most likely hold the lock; null if unknown
+     */
+    private static String sooner(Part part, String shown, @Nullable StackTraceElement held) {
+        String name = part.name();
+        String instead = Hints.lock(name);
+        if (!instead.isEmpty()) {
+            return instead + ": hold it for less time in " + shown;
+        }
+        if (name.startsWith("monitor of ConcurrentHashMap ")) {
+            return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
+                    + ", or keep it longer: meanwhile the map locks all keys of this bin";
+        }
+        if (FileLocks.isOne(part)) {
+            return "release this lock of a file sooner in the other process that holds it, or do not wait for it in a"
+                    + " call (tryLock); wanted in " + shown;
+        }
+        if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
+            return "hold this lock for less time, or take one lock for each key: another call or process holds it;"
+                    + " release it in a finally block; wanted in " + shown;
+        }
+        if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
+            return "hold the read lock for less time, or read a copy without a lock: the readers block the writer in "
+                    + shown;
+        }
+        if (name.contains(StackReader.WANTED) && held != null) {
+            return "hold the lock for less time in " + ApplicationCode.shown(held)
+                    + ", where calls most likely hold it; wanted in " + shown;
+        }
+        return name.contains(StackReader.WANTED)
+                ? "hold the lock for less time: no look found its holder; wanted in " + shown
+                : "hold the lock for less time in " + shown;
+    }
+}

@@ -1,0 +1,71 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Finds out at which of its providers a remote method became slower. If it became slower at all of them, the reason lies
+ * in something that they share, such as a database, or in the requests.
+ */
+final class SlowProviders {
+
+    /** Each of the slow providers takes at least this share of the extra time of the slowest one. */
+    private static final double SIMILAR = 0.25;
+
+    private final Evidence evidence;
+    private final Operations operations;
+
+    SlowProviders(Evidence evidence, Operations operations) {
+        this.evidence = evidence;
+        this.operations = operations;
+    }
+
+    /** Returns the names of the recorded calls to this method. Each name contains a provider. */
+    Set<String> all(String method) {
+        Set<String> all = new TreeSet<>();
+        for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {
+            for (EndedCall call : calls) {
+                for (NamedTimes.Entry entry : call.ledger().named()) {
+                    String name = OperationNames.withoutStatus(entry.name());
+                    if (entry.kind() == Phase.RPC && method.equals(OperationNames.method(name))) {
+                        all.add(name);
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    /**
+     * Like {@link #all}, for the providers at which late or failed calls to this method take longer than usual. Returns an
+     * empty set if no usual time of the method is known.
+     */
+    Set<String> slower(String method) {
+        Set<String> slower = operations.usualNamed(Phase.RPC, method) < 0 ? new TreeSet<>() : all(method);
+        slower.removeIf(name -> operations.of(Phase.RPC, name).count() == 0 || !operations.isSlower(part(name)));
+        return slower;
+    }
+
+    /**
+     * Returns whether the method became slower at all of several providers.
+     *
+     * @param times the extra time of late or failed calls by activity or wait
+     */
+    boolean areAllSlower(String method, Times times) {
+        Set<String> all = all(method);
+        double most =
+                all.stream().mapToDouble(name -> times.of(part(name))).max().orElse(0);
+        return all.size() > 1
+                && most > 0
+                && all.stream().allMatch(name -> times.of(part(name)) >= SIMILAR * most)
+                && slower(method).equals(all);
+    }
+
+    private static Part part(String name) {
+        return new Part(Kind.RPC, name);
+    }
+}

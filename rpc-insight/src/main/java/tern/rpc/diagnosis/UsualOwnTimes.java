@@ -1,0 +1,85 @@
+package tern.rpc.diagnosis;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/**
+ * Divides the extra time that late or failed calls spent outside of operations. Only the sum of this time is known for
+ * usual calls. Samples of punctual calls show in which activities and waits it usually passes, so that a wait that all
+ * calls contain is not taken for the reason why some of them are late.
+ */
+final class UsualOwnTimes {
+
+    /** The minimum number of samples of the punctual calls to a method that show how their time passes. */
+    private static final int MIN_LOOKS = 8;
+
+    private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());
+
+    // for each method, the weights of the activities and waits of punctual calls
+    private final Map<String, Times> weights;
+
+    private UsualOwnTimes(Map<String, Times> weights) {
+        this.weights = weights;
+    }
+
+    /**
+     * Finds the samples of punctual calls to the methods of the given late or failed calls.
+     *
+     * @param samples the samples of all sampled calls, including those that met the latency target
+     */
+    static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
+        Set<CallLedger> late = Collections.newSetFromMap(new IdentityHashMap<>());
+        bad.forEach(call -> late.add(call.ledger()));
+        Map<String, Shares> shares = new HashMap<>();
+        samples.forEach((ledger, ofCall) -> {
+            if (!late.contains(ledger) && ledger.isEnded() && measuredNanos(ledger) <= targetNanos) {
+                shares.computeIfAbsent(ofCall.method, name -> new Shares()).add(List.copyOf(ofCall.list));
+            }
+        });
+        shares.values().removeIf(ofMethod -> ofMethod.ownLooks() < MIN_LOOKS || ofMethod.own.isEmpty());
+        if (shares.isEmpty()) {
+            return UNKNOWN;
+        }
+        Map<String, Times> weights = new HashMap<>();
+        shares.forEach((method, ofMethod) -> weights.put(method, ofMethod.own));
+        return new UsualOwnTimes(weights);
+    }
+
+    /** Returns the time of the call. It is too long if the call ran operations in parallel. */
+    private static long measuredNanos(CallLedger ledger) {
+        long sum = 0;
+        for (Phase phase : Phase.values()) {
+            sum += ledger.nanos(phase, ledger.endedNanos());
+        }
+        return sum;
+    }
+
+    /**
+     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time
+     * passes, divides the extra time in proportion to the whole time.
+     *
+     * @param mean the mean time of late or failed calls by activity or wait
+     * @param usualNanos the usual time outside of operations
+     */
+    Times above(String method, Times mean, double usualNanos) {
+        Times own = mean.only(Usual::isOwn);
+        double extra = own.sum() - usualNanos;
+        if (extra <= 0) {
+            return new Times();
+        }
+        Times usual = weights.get(method);
+        Times above = new Times();
+        for (Part part : own.longestFirst()) {
+            double usually = usual == null ? 0 : usualNanos * usual.of(part) / usual.sum();
+            above.add(part, own.of(part) - usually);
+        }
+        above.scale(extra / above.sum());
+        return above;
+    }
+}
