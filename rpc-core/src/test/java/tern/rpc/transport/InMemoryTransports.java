@@ -23,7 +23,7 @@ final class InMemoryTransports implements TestedTransport {
 
     @Override
     public Endpoint endpoint() {
-        return new Endpoint("memory", 0);
+        return new Endpoint("local", 0);
     }
 
     /** Returns the most recently created transport. */

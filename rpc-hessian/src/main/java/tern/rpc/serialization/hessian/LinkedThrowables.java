@@ -69,7 +69,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
         if (Tags.kind(tag) != Tags.OBJECT) {
             throw in.unexpected(tag, "an exception");
         }
-        WireClass wire = values.tables().classOf(tag);
+        WireClass wire = values.classOf(tag);
         Shape shape = values.types().throwableShape(wire.name);
         if (withoutClass != null) {
             shape = new ForeignThrowableShape(wire.name, links == 0 ? withoutClass : "");

@@ -33,7 +33,7 @@ final class MetadataReader {
         }
         int start = in.position();
         if (tag == 'M') {
-            values.tables().readTypeName();
+            values.readTypeName();
         }
         values.references().addSkipped(start - 1);
         for (int entries = 1; !in.isEnd(); entries++) {

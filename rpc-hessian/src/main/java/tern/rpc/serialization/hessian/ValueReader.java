@@ -1,12 +1,14 @@
 package tern.rpc.serialization.hessian;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads the values of one message, and maintains the tables of references and types that these values share. Not
- * thread-safe.
+ * Reads the values of one message, and maintains the tables of references, definitions and type names that these values
+ * share. Not thread-safe.
  */
 final class ValueReader {
 
@@ -18,7 +20,9 @@ final class ValueReader {
     private final HessianInput in;
     private final HessianLimits limits;
     private final References references = new References();
-    private final TypeTables tables;
+    private final List<WireClass> definitions = new ArrayList<>();
+    private final List<String> typeNames = new ArrayList<>();
+    private final KnownDefinitions known;
     private final HashBudget hashes;
     private final OpenContainers open;
     private final ListReader lists;
@@ -35,6 +39,9 @@ final class ValueReader {
      */
     private long weight;
 
+    /** True if the value being read was skipped earlier. The tables then already contain the value. */
+    private boolean replaying;
+
     /** The number of bytes of skipped values that may still be read a second time. */
     private int replayable;
 
@@ -44,7 +51,7 @@ final class ValueReader {
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
         this.in = in;
         this.limits = limits;
-        this.tables = new TypeTables(in, limits, known);
+        this.known = known;
         this.hashes = hashes;
         this.open = new OpenContainers(hashes, limits.depth());
         this.lists = new ListReader(in, this, hashes);
@@ -55,7 +62,8 @@ final class ValueReader {
 
     void start() {
         references.clear();
-        tables.start();
+        definitions.clear();
+        typeNames.clear();
         hashes.start(in.remaining());
         open.start();
         lists.start();
@@ -64,6 +72,7 @@ final class ValueReader {
         depth = 0;
         values = 0;
         weight = 0;
+        replaying = false;
         replayable = in.remaining();
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
@@ -89,10 +98,6 @@ final class ValueReader {
 
     OpenContainers open() {
         return open;
-    }
-
-    TypeTables tables() {
-        return tables;
     }
 
     References references() {
@@ -207,7 +212,7 @@ final class ValueReader {
         count();
         int tag = in.next();
         while (tag == 'C') {
-            tables.define();
+            define();
             tag = in.next();
         }
         return tag;
@@ -216,7 +221,7 @@ final class ValueReader {
     int peekTag() {
         while (in.peek() == 'C') {
             in.next();
-            tables.define();
+            define();
         }
         return in.peek();
     }
@@ -235,6 +240,66 @@ final class ValueReader {
         }
     }
 
+    private void define() {
+        if (definitions.size() >= limits.classDefinitions()) {
+            throw new SerializationException(
+                    "more than " + limits.classDefinitions() + " class definitions (fixed limit)");
+        }
+        WireClass found = known.find(in);
+        WireClass definition = found != null ? found : parseDefinition();
+        if (!replaying) {
+            definitions.add(definition);
+        }
+    }
+
+    private WireClass parseDefinition() {
+        int start = in.position();
+        String name = in.textOf(in.next(), limits.typeNameLength());
+        int count = in.intOf(in.next());
+        if (count > limits.fields()) {
+            throw new SerializationException("class " + Texts.shortened(name) + " with " + count + " fields, limit "
+                    + limits.fields() + in.here());
+        }
+        in.promise(count);
+        String[] fields = new String[count];
+        for (int i = 0; i < count; i++) {
+            in.fulfil();
+            fields[i] = in.textOf(in.next(), limits.typeNameLength());
+        }
+        return new WireClass(name, fields, start, in.position());
+    }
+
+    /**
+     * Reads the class of an object.
+     *
+     * @param tag the object's first byte
+     */
+    WireClass classOf(int tag) {
+        int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
+        if (index < 0 || index >= definitions.size()) {
+            throw new SerializationException(
+                    "object of class definition " + index + ", there are " + definitions.size() + in.here());
+        }
+        return definitions.get(index);
+    }
+
+    /** Reads a list's or map's type, which is either a name or the number of a type name that was read earlier. */
+    String readTypeName() {
+        int tag = in.next();
+        if (Tags.kind(tag) == Tags.TEXT) {
+            String name = in.textOf(tag, limits.typeNameLength());
+            if (!replaying) {
+                typeNames.add(name);
+            }
+            return name;
+        }
+        int index = in.intOf(tag);
+        if (index < 0 || index >= typeNames.size()) {
+            throw new SerializationException("type name " + index + ", there are " + typeNames.size() + in.here());
+        }
+        return typeNames.get(index);
+    }
+
     /**
      * Reads a list's type. Returns null if the tag announces no type.
      *
@@ -242,7 +307,7 @@ final class ValueReader {
      */
     @Nullable
     String listType(int tag) {
-        return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? tables.readTypeName() : null;
+        return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? readTypeName() : null;
     }
 
     /**
@@ -312,11 +377,12 @@ final class ValueReader {
         int promised = in.promised();
         int next = references.next();
         long outerWeight = weight;
+        boolean outer = replaying;
         in.moveTo(start, 0);
         references.continueAt(number);
-        boolean outer = tables.freeze(true);
+        replaying = true;
         read(slot);
-        tables.freeze(outer);
+        replaying = outer;
         replayable -= in.position() - start;
         weight = outerWeight;
         references.continueAt(next);
@@ -334,7 +400,7 @@ final class ValueReader {
     }
 
     private Object map(int tag, Slot slot) {
-        String type = tag == 'M' ? tables.readTypeName() : NO_NAME;
+        String type = tag == 'M' ? readTypeName() : NO_NAME;
         int number = references.next();
         long outer = enter(number, true);
         Object made = maps.read(type, slot);
@@ -343,14 +409,14 @@ final class ValueReader {
     }
 
     private @Nullable Object object(int tag, Slot slot) {
-        WireClass wire = tables.classOf(tag);
+        WireClass wire = classOf(tag);
         ReadableTypes service = types();
         Shape shape = wire.known(service, slot);
         if (shape == null) {
             boolean isNew = wire.isNew();
             shape = wire.shape(service, slot);
             if (isNew) {
-                tables.remember(wire);
+                known.add(wire, in);
             }
         }
         return object(wire, shape);

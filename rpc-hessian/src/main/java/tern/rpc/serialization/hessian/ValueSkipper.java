@@ -69,7 +69,7 @@ final class ValueSkipper {
             case Tags.BINARY -> in.skipBinary(tag);
             case Tags.LIST -> skipList(tag, start, deepest);
             case Tags.MAP -> skipMap(tag, start, deepest);
-            case Tags.OBJECT -> enter(values.tables().classOf(tag).fields.length, start, deepest);
+            case Tags.OBJECT -> enter(values.classOf(tag).fields.length, start, deepest);
             case Tags.REFERENCE -> values.readReference();
             default -> throw in.unexpected(tag, "a value");
         }
@@ -82,7 +82,7 @@ final class ValueSkipper {
 
     private void skipMap(int tag, int start, int deepest) {
         if (tag == 'M') {
-            values.tables().readTypeName();
+            values.readTypeName();
         }
         enter(UNTIL_END, start, deepest);
     }
