@@ -42,7 +42,9 @@ final class DiagnosisText {
             if (i == 0) {
                 causes.get(0).changed().forEach(fact -> line(text, "  %s", fact));
                 if (isNotAlone(causes)) {
-                    line(text, "  alone    removing only 1 or only 2 lets fewer than half of the bad calls meet the target");
+                    line(
+                            text,
+                            "  alone    removing only 1 or only 2 lets fewer than half of the bad calls meet the target");
                 }
             }
         }

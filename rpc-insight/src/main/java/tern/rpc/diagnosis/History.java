@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
 /**
@@ -184,5 +185,10 @@ public final class History {
     /** Returns the measured values of each of the last complete minutes, oldest first. */
     public synchronized List<Figures> minutes() {
         return List.copyOf(minutes);
+    }
+
+    /** Returns the last recorded period during which calls missed the latency target; null if there was none. */
+    synchronized @Nullable Episode last() {
+        return episodes.peekLast();
     }
 }
