@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,13 @@ public record Cause(
         changed = List.copyOf(changed);
         symptoms = List.copyOf(symptoms);
         acquitted = List.copyOf(acquitted);
+    }
+
+    /** Returns the kind and the name in one line. Returns only the kind of a collector's cause that contains the name. */
+    public String title() {
+        boolean contains =
+                kind.startsWith("COLLECTOR") && kind.toLowerCase(Locale.ROOT).contains(name);
+        return contains ? kind : kind + ": " + name;
     }
 
     /** The place where the recommended change must be made. */

@@ -81,7 +81,7 @@ final class DiagnosisText {
 
     /** Returns the cause's kind and name in one line. */
     static String title(Cause cause) {
-        return cause.kind() + ": " + cause.name();
+        return cause.title();
     }
 
     private static String methods(List<String> methods) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -75,7 +76,12 @@ final class PoolText {
         String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();
         boolean asUsual =
                 verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE || verdict.reason() == PoolVerdict.Reason.UNKNOWN;
-        if (asUsual && verdict.pool().now().kind() == PoolKind.EXECUTOR) {
+        boolean isExecutor = verdict.pool().now().kind() == PoolKind.EXECUTOR;
+        OtherTasks others = new OtherTasks(evidence, excess, operations);
+        if (isExecutor && others.occupy(verdict)) {
+            return others.told(verdict);
+        }
+        if (asUsual && isExecutor) {
             return executor(verdict);
         }
         return switch (verdict.reason()) {
@@ -104,9 +110,8 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.PEER,
-                                "connections of " + name + " are free, but borrowing one takes long: the check of a"
-                                        + " connection before it is lent (test on borrow, validation query), or the"
-                                        + " network; check idle connections in the background. No size helps"),
+                                "connections of " + name + " are free, but borrowing one takes long: " + check(verdict)
+                                        + "; check idle connections in the background. No size helps"),
                         verdict.facts());
             case OPENING ->
                 new Told(
@@ -128,6 +133,17 @@ final class PoolText {
                         Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
                         verdict.facts());
         };
+    }
+
+    /** Returns how the pool checks connections before it lends them. */
+    private static String check(PoolVerdict verdict) {
+        String settings = verdict.pool().now().settings().stream()
+                .filter(setting -> setting.use() == PoolSetting.Use.CHECK)
+                .map(setting -> setting.property() + "=" + setting.value())
+                .collect(Collectors.joining(", "));
+        return settings.isEmpty()
+                ? "the check of a connection before it is lent (test on borrow, validation query), or the network"
+                : "each one is checked before it is lent (" + settings + "), so make this check quick";
     }
 
     /**
@@ -290,7 +306,7 @@ final class PoolText {
     private String use(PoolVerdict verdict) {
         return String.format(
                 Locale.ROOT,
-                "%.0f/s x %s ms",
+                "%.0f uses a second of %s ms each",
                 verdict.pool().since().taken() / evidence.seconds(),
                 Times.millis(Math.max(0, verdict.pool().holdNanos())));
     }

@@ -34,6 +34,7 @@ final class ResultRules {
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
     private final AwaitedWork work;
+    private final OtherTasks others;
 
     ResultRules(
             Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
@@ -43,6 +44,7 @@ final class ResultRules {
         this.pools = pools;
         this.leaves = leaves;
         this.work = new AwaitedWork(evidence, excess, operations, pools);
+        this.others = new OtherTasks(evidence, excess, operations);
     }
 
     static boolean waitsForOthers(Part part) {
@@ -187,10 +189,14 @@ final class ResultRules {
     /**
      * Returns whether unrelated tasks occupy the executor. Unrelated tasks occupy the executor if the calls' tasks wait
      * for a thread, and no running task executes code of the class that waits for the results. Ledgers do not record
-     * waits for the common pool, so for that pool it is enough that its queue is not empty.
+     * waits for the common pool, so for that pool it is enough that its queue is not empty. If the tasks that no call has
+     * submitted are counted, the count decides, because they may run code of the same class.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
         double queued = leaves.of(new Part(Kind.POOL, pool.name()));
+        if (queued >= NOTABLE * leaves.of(wait) && others.occupy(pool, executor.parts)) {
+            return true;
+        }
         return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(ExecutorNames.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));

@@ -27,6 +27,7 @@ final class TaskRules {
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
+    private final OtherTasks others;
 
     TaskRules(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
@@ -34,6 +35,7 @@ final class TaskRules {
         this.operations = operations;
         this.pools = pools;
         this.leaves = leaves;
+        this.others = new OtherTasks(evidence, excess, operations);
     }
 
     void apply() {
@@ -69,7 +71,7 @@ final class TaskRules {
     private Times reasons(PoolVerdict executor, TaskSamples tasks) {
         Times waits = new Times();
         Times slow = new Times();
-        boolean slower = isSlower(executor) && isOfCalls(tasks);
+        boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
         for (Part part : tasks.parts.longestFirst()) {
             double looks = tasks.parts.of(part);
             if (part.kind() == Kind.LOCK) {

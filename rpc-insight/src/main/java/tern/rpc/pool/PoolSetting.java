@@ -31,6 +31,8 @@ public record PoolSetting(String property, String value, Source source, Use use,
         WAIT_LIMIT,
         QUEUE_CAPACITY,
         FAIRNESS,
+        /** Whether and how the pool checks each connection before it lends it. */
+        CHECK,
         OTHER
     }
 

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param failed the number of tasks that ended with an exception since the pool was created; 0 except for executors.
  *     Tasks whose exception a future keeps may be missing
  * @param lastFailure the exception and the code of such a task; null if there was none
+ * @param others the tasks that no call has submitted; null if they are not counted
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
  * @param held the total time that resources have been in use since the pool was created; negative if unknown
  * @param settings the settings in effect, each with its property and origin
@@ -49,12 +50,35 @@ public record PoolSnapshot(
         long callerRuns,
         long failed,
         @Nullable String lastFailure,
+        @Nullable OtherTasks others,
         Duration waited,
         Duration held,
         List<PoolSetting> settings) {
 
     /** A time that was not measured or is unlimited. */
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
+
+    /**
+     * Tasks of an executor that were submitted by threads without a call, for example by a scheduled job.
+     *
+     * @param started the number of these tasks that have started since the executor was created
+     * @param ran the time that these tasks have run since the executor was created
+     * @param running the number of these tasks that run now
+     * @param submittedIn the code and the thread that submitted such a task; null if unknown
+     */
+    public record OtherTasks(
+            long started,
+            Duration ran,
+            int running,
+            @Nullable String submittedIn) {
+
+        private @Nullable OtherTasks since(@Nullable OtherTasks earlier) {
+            return earlier == null
+                    ? null
+                    : new OtherTasks(
+                            difference(started, earlier.started), difference(ran, earlier.ran), running, submittedIn);
+        }
+    }
 
     public PoolSnapshot {
         settings = List.copyOf(settings);
@@ -94,6 +118,7 @@ public record PoolSnapshot(
                 difference(callerRuns, earlier.callerRuns),
                 difference(failed, earlier.failed),
                 lastFailure,
+                others == null ? null : others.since(earlier.others),
                 difference(waited, earlier.waited),
                 difference(held, earlier.held),
                 settings);
@@ -129,6 +154,7 @@ public record PoolSnapshot(
         private long callerRuns;
         private long failed;
         private @Nullable String lastFailure;
+        private @Nullable OtherTasks others;
         private Duration waited = UNKNOWN;
         private Duration held = UNKNOWN;
 
@@ -194,6 +220,12 @@ public record PoolSnapshot(
             return this;
         }
 
+        /** Sets the tasks that no call has submitted. */
+        public Builder others(OtherTasks tasks) {
+            others = tasks;
+            return this;
+        }
+
         public Builder sums(Duration allWaits, Duration allUses) {
             waited = allWaits;
             held = allUses;
@@ -223,6 +255,7 @@ public record PoolSnapshot(
                     callerRuns,
                     failed,
                     lastFailure,
+                    others,
                     waited,
                     held,
                     settings);

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Tests the advice that the diagnosis gives about common mistakes in application code. */
@@ -53,6 +54,8 @@ class AdviceTest {
                 .isEmpty();
     }
 
+    private List<PoolSetting> settings = List.of();
+
     private Cause causeAtPool(PoolKind kind, int active, int idle, int heldMillis) {
         shop.healthy(USUAL);
         long[] taken = new long[1];
@@ -60,7 +63,7 @@ class AdviceTest {
                 .now(active, idle, 2)
                 .counts(taken[0] += 100, 0)
                 .sums(Duration.ZERO, Duration.ofMillis(taken[0] * heldMillis))
-                .settings(List.of())
+                .settings(settings)
                 .build());
         Phase phase = kind == PoolKind.EXECUTOR ? Phase.EXECUTOR : Phase.JDBC_CONNECTION;
         Diagnosis miss = shop.miss(call -> call.in(phase, "pool", 160).in(Phase.SQL, "select stock", 3));
@@ -73,6 +76,18 @@ class AdviceTest {
 
         assertThat(first.kind()).isEqualTo("CONNECTIONS CHECKED SLOWLY");
         assertThat(first.change().text()).contains("test on borrow").contains("No size helps");
+    }
+
+    @Test
+    void settingsThatMakeThePoolCheckEachConnectionAreNamed() {
+        settings = List.of(
+                new PoolSetting("pool.test-on-borrow", "true", PoolSetting.Source.USER, PoolSetting.Use.CHECK),
+                new PoolSetting("pool.validation-query", "select ok", PoolSetting.Source.USER, PoolSetting.Use.CHECK));
+
+        assertThat(causeAtPool(PoolKind.JDBC, 2, 8, 3).change().text())
+                .contains(
+                        "each one is checked before it is lent (pool.test-on-borrow=true, pool.validation-query=select ok)")
+                .doesNotContain("network");
     }
 
     @Test

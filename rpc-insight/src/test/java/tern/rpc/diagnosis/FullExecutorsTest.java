@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Newsletter;
@@ -39,12 +40,19 @@ class FullExecutorsTest {
     private final AtomicInteger rejected = new AtomicInteger();
     private double holdMillis = 3;
     private Duration held = Duration.ZERO;
+    private @Nullable String submitter; // the code that submits most tasks outside of calls; null if calls submit them
+    private int othersRunning;
 
     FullExecutorsTest() {
         shop.pools.add(() -> PoolSnapshot.builder("legs", PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, 300)
                 .counts(tasks.addAndGet(4), rejected.get())
                 .sums(Duration.ZERO, held = held.plusNanos((long) (4 * holdMillis * 1e6)))
+                .others(new PoolSnapshot.OtherTasks(
+                        submitter == null ? 0 : 3 * tasks.get() / 4,
+                        submitter == null ? Duration.ZERO : held.multipliedBy(3).dividedBy(4),
+                        othersRunning,
+                        submitter))
                 .settings(List.of())
                 .build());
         shop.healthy(USUAL);
@@ -131,5 +139,48 @@ class FullExecutorsTest {
 
         assertThat(causes.get(0).name()).isEqualTo("legs");
         assertThat(causes.get(0).change().text()).contains("an executor of its own");
+    }
+
+    /** Simulates tasks that a campaign submits, and that run the same code as the tasks of the calls. */
+    private List<Cause> causesWithCampaign(double exchangeMillis) throws Exception {
+        holdMillis = 3;
+        shop.healthy(call -> USUAL.accept(call.in(Phase.HTTP, "GET printer/print", 3)));
+        holdMillis = 990;
+        submitter = "Campaign.run:7 (thread campaign)";
+        return causesWith(
+                () -> Packages.extra(end),
+                call -> call.own(150)
+                        .in(Phase.EXECUTOR, "legs", 700)
+                        .in(Phase.HTTP, "GET printer/print", exchangeMillis));
+    }
+
+    @Test
+    void executorThatIsBusyWithTasksOfNoCallIsTheCauseAndNotTheServerOfTheTasks() throws Exception {
+        List<Cause> causes = causesWithCampaign(3);
+
+        assertThat(causes.get(0).title()).isEqualTo("BUSY WITH OTHER TASKS: legs");
+        assertThat(causes.get(0).change().text())
+                .startsWith(
+                        "an executor of its own for the tasks that are submitted in Campaign.run:7 (thread campaign)");
+        assertThat(causes.get(0).evidence())
+                .anyMatch(line -> line.startsWith("others   3 of 4 tasks/s are not of calls"));
+        assertThat(causes).extracting(Cause::kind).doesNotContain("SLOW HTTP PEER");
+    }
+
+    @Test
+    void serverThatSlowsDownTheTasksOfCallsAsWellIsTheCause() throws Exception {
+        assertThat(causesWithCampaign(60).get(0).title()).isEqualTo("SLOW HTTP PEER: GET printer/print");
+    }
+
+    @Test
+    void longTasksOfNoCallThatHaveNotEndedOccupyAnExecutor() throws Exception {
+        holdMillis = 3;
+        submitter = "Campaign.run:7 (thread campaign)";
+        othersRunning = THREADS;
+
+        List<Cause> causes =
+                causesWith(() -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+
+        assertThat(causes.get(0).title()).isEqualTo("BUSY WITH OTHER TASKS: legs");
     }
 }

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import com.alibaba.druid.pool.DruidDataSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -60,7 +61,7 @@ final class DruidWatch implements BeanPostProcessor {
      */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ofStarter) {
         Source otherwise = !ofStarter ? Source.USER : origins.getObject().isTuned() ? Source.TUNED : Source.LIBRARY;
-        return List.of(
+        List<PoolSetting> settings = new ArrayList<>(List.of(
                 setting("max-active", pool.getMaxActive(), otherwise, Use.MAX).accepting(PoolSources.SIZES),
                 setting("min-idle", pool.getMinIdle(), otherwise, Use.OTHER),
                 setting("initial-size", pool.getInitialSize(), otherwise, Use.OTHER),
@@ -74,7 +75,15 @@ final class DruidWatch implements BeanPostProcessor {
                         pool.getMaxPoolPreparedStatementPerConnectionSize(),
                         otherwise,
                         Use.OTHER),
-                setting("keep-alive", pool.isKeepAlive(), otherwise, Use.OTHER));
+                setting("keep-alive", pool.isKeepAlive(), otherwise, Use.OTHER)));
+        if (pool.isTestOnBorrow()) {
+            String query = pool.getValidationQuery();
+            settings.add(setting("test-on-borrow", true, otherwise, Use.CHECK));
+            if (query != null) {
+                settings.add(setting("validation-query", query, otherwise, Use.CHECK));
+            }
+        }
+        return settings;
     }
 
     private PoolSetting setting(String key, Object value, Source otherwise, Use use) {

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -123,12 +124,16 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     }
 
     private List<PoolSetting> settings(HikariDataSource pool, String prefix) {
-        return List.of(
+        List<PoolSetting> settings = new ArrayList<>(List.of(
                 setting(prefix, "maximum-pool-size", pool.getMaximumPoolSize(), Use.MAX)
                         .accepting(PoolSources.SIZES),
                 setting(prefix, "minimum-idle", pool.getMinimumIdle(), Use.OTHER),
                 setting(prefix, "connection-timeout", pool.getConnectionTimeout(), Use.WAIT_LIMIT)
-                        .accepting(WAITS));
+                        .accepting(WAITS)));
+        if (pool.getConnectionTestQuery() != null) {
+            settings.add(setting(prefix, "connection-test-query", pool.getConnectionTestQuery(), Use.CHECK));
+        }
+        return settings;
     }
 
     private static int active(@Nullable HikariPoolMXBean open) {

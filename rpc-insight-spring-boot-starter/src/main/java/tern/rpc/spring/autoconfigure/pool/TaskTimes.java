@@ -9,13 +9,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Counts one executor's tasks, and measures how long they wait and run. Thread-safe. */
 final class TaskTimes {
 
-    /** The minimum time between two failed tasks whose exceptions are examined. */
+    /** The minimum time between two stacks that are examined: of failed tasks, and of threads that submit tasks. */
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LongAdder started = new LongAdder();
@@ -27,10 +28,17 @@ final class TaskTimes {
     private final AtomicLong newestStarted = new AtomicLong(); // a task number; numbers follow the order of submission
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();
+    private final LongAdder othersStarted = new LongAdder(); // tasks that were submitted outside of calls
+    private final LongAdder othersRanNanos = new LongAdder();
+    private final AtomicInteger othersRunning = new AtomicInteger();
     private volatile @Nullable Failure lastFailure;
+    private volatile @Nullable Submitter lastSubmitter;
 
     /** The exception and the code of a failed task. */
     private record Failure(long atNanos, String text) {}
+
+    /** The code and the thread that submitted a task outside of calls. */
+    private record Submitter(long atNanos, @Nullable String text) {}
 
     /** Wraps a task when it is submitted. The wrapper measures how long the task waits and runs. */
     Runnable measured(Runnable task) {
@@ -43,7 +51,7 @@ final class TaskTimes {
                 failed(e, begun);
                 throw e;
             } finally {
-                end(begun);
+                submission.end(begun);
             }
         };
     }
@@ -56,7 +64,7 @@ final class TaskTimes {
             try {
                 return task.call();
             } finally {
-                end(begun);
+                submission.end(begun);
             }
         };
     }
@@ -81,6 +89,13 @@ final class TaskTimes {
     private final class Submission {
         private final long atNanos = System.nanoTime();
         private final long number = submitted.incrementAndGet();
+        private final boolean isOfCall = CallLedger.current().isOpen();
+
+        Submission() {
+            if (!isOfCall) {
+                noteSubmitter(atNanos);
+            }
+        }
 
         /** Records that the task starts. Returns the current time. */
         long begin() {
@@ -92,7 +107,35 @@ final class TaskTimes {
             }
             started.increment();
             waitedNanos.add(now - atNanos);
+            if (!isOfCall) {
+                othersStarted.increment();
+                othersRunning.incrementAndGet();
+            }
             return now;
+        }
+
+        void end(long begun) {
+            long ran = System.nanoTime() - begun;
+            running.decrementAndGet();
+            ranNanos.add(ran);
+            if (!isOfCall) {
+                othersRunning.decrementAndGet();
+                othersRanNanos.add(ran);
+            }
+        }
+    }
+
+    /** Notes which code submits tasks outside of calls. Reads at most one stack per second, because this takes long. */
+    private void noteSubmitter(long now) {
+        Submitter known = lastSubmitter;
+        if (known == null || now - known.atNanos >= PAUSE_NANOS) {
+            StackTraceElement place = ApplicationCode.first(new Throwable().getStackTrace());
+            lastSubmitter = new Submitter(
+                    now,
+                    place == null
+                            ? null
+                            : ApplicationCode.shown(place) + " (thread "
+                                    + Thread.currentThread().getName() + ")");
         }
     }
 
@@ -106,11 +149,6 @@ final class TaskTimes {
                     now,
                     failure.getClass().getSimpleName() + (place == null ? "" : " in " + ApplicationCode.shown(place)));
         }
-    }
-
-    private void end(long begun) {
-        running.decrementAndGet();
-        ranNanos.add(System.nanoTime() - begun);
     }
 
     int running() {
@@ -133,7 +171,13 @@ final class TaskTimes {
 
     PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {
         Failure known = lastFailure;
-        return snapshot.counts(started.sum(), rejected.sum())
+        Submitter submitter = lastSubmitter;
+        return snapshot.others(new PoolSnapshot.OtherTasks(
+                        othersStarted.sum(),
+                        Duration.ofNanos(othersRanNanos.sum()),
+                        othersRunning.get(),
+                        submitter == null ? null : submitter.text))
+                .counts(started.sum(), rejected.sum())
                 .failures(failed.sum(), known == null ? null : known.text)
                 .sums(Duration.ofNanos(waitedNanos.sum()), Duration.ofNanos(ranNanos.sum()));
     }

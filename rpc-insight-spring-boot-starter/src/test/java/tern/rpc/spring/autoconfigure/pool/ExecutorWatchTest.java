@@ -288,6 +288,30 @@ class ExecutorWatchTest {
         assertThat(pool.since(pool).failed()).isZero();
     }
 
+    @Test
+    void tasksThatNoCallHasSubmittedAreCountedSeparately() throws Exception {
+        TaskTimes times = new TaskTimes();
+        Runnable[] ofCall = new Runnable[1];
+        Calls.ledgerOf(() -> ofCall[0] = times.measured((Runnable) () -> {}));
+        int[] running = new int[1];
+        Runnable ofJob =
+                times.measured((Runnable) () -> running[0] = others(times).running());
+
+        ofCall[0].run();
+        ofJob.run();
+
+        assertThat(running[0]).isOne();
+        assertThat(others(times).started()).isOne();
+        assertThat(others(times).running()).isZero();
+        assertThat(others(times).ran()).isPositive();
+    }
+
+    private static PoolSnapshot.OtherTasks others(TaskTimes times) {
+        return times.into(PoolSnapshot.builder("menu", PoolKind.EXECUTOR, 1))
+                .build()
+                .others();
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
