@@ -31,7 +31,32 @@ final class LibraryWork {
             // wait for this lock.
             + "|AsyncLogger(?:Disruptor)?\\.enqueueLogMessageWhenQueueFull|AsyncLoggerConfigDisruptor\\.enqueue)$");
 
+    /** Matches the classes of loggers that write to a file, the console or a network. */
+    private static final Pattern WRITES = Pattern.compile("(?:Appender|Manager|Handler|AppenderBase)$");
+
     private LibraryWork() {}
+
+    /**
+     * Returns the class of the logger that writes the lines of this thread, such as {@code TcpSocketManager}. If the
+     * thread waits for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class on the
+     * stack. Returns null if there is none.
+     */
+    static @Nullable String appender(ThreadLook thread) {
+        if (thread.lock() != null && isLogger(thread.lock())) {
+            return StackReader.simple(thread.lock());
+        }
+        for (StackTraceElement frame : thread.frames()) {
+            String type = StackReader.simple(frame.getClassName());
+            if (isLogger(frame.getClassName()) && WRITES.matcher(type).find()) {
+                return type;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isLogger(String type) {
+        return LOGGERS.stream().anyMatch(type::startsWith);
+    }
 
     /**
      * Returns the thread's wait in a logger or a class loader; null if the thread does not wait in one.
@@ -55,7 +80,7 @@ final class LibraryWork {
             }
             isFull |= FILLS.matcher(StackReader.simple(type) + "." + frame.getMethodName())
                     .find();
-            if (LOGGERS.stream().anyMatch(type::startsWith)) {
+            if (isLogger(type)) {
                 return new Part(Kind.LOG, StackReader.CALLED + at + (isFull ? FULL_QUEUE : ""));
             }
             boolean loads = type.equals("java.lang.ClassLoader")

@@ -3,6 +3,9 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -31,7 +34,14 @@ final class LogText {
         if (sum.count() > 0) {
             facts.add(Operations.perCall("log", sum, -1));
         }
-        String calls = excess.samples.shownLineOf(part);
+        StackTraceElement line = excess.samples.lineIn(Phase.LOGGING);
+        String calls = part.name().isEmpty() && line != null
+                ? excess.samples.shown(line, Phase.LOGGING)
+                : excess.samples.shownLineOf(part);
+        String appender = appender();
+        if (appender != null) {
+            facts.add("appender " + appender);
+        }
         if (calls != null) {
             facts.add("from     " + calls);
         }
@@ -61,6 +71,7 @@ final class LogText {
                     facts);
         }
         LoggingMode mode = evidence.logging();
+        String own = appender == null ? "" : " in front of the appender with " + appender;
         Change change = switch (mode) {
             case SWITCHED_OFF ->
                 new Change(
@@ -78,15 +89,37 @@ final class LogText {
             case OWN_CONFIGURATION ->
                 Change.of(
                         Where.CODE,
-                        "asynchronous loggers (<AsyncRoot>) in the Log4j configuration, or a faster appender, or fewer"
-                                + " lines a call");
+                        "an <Async> appender with blocking=\"false\"" + own
+                                + ", or asynchronous loggers (<AsyncRoot>, which"
+                                + " need com.lmax:disruptor), in the Log4j configuration of the application; or a faster"
+                                + " appender, or fewer lines a call" + in(calls));
             case LOGBACK ->
                 Change.of(
                         Where.CODE,
-                        "an AsyncAppender with neverBlock in the Logback configuration, or a faster appender, or fewer"
-                                + " lines a call");
-            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call");
+                        "an AsyncAppender with neverBlock" + own
+                                + " in the Logback configuration, or a faster appender, or" + " fewer lines a call"
+                                + in(calls));
+            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call" + in(calls));
         };
         return new Told("SLOW LOG", "log appenders", change, facts);
+    }
+
+    private static String in(@Nullable String calls) {
+        return calls == null ? "" : ": they are written in " + calls;
+    }
+
+    /** Returns the class of the logger where samples found most calls, such as {@code TcpSocketManager}; null if unknown. */
+    private @Nullable String appender() {
+        Map<String, Integer> found = new TreeMap<>();
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && samples.appender != null) {
+                found.merge(samples.appender, 1, Integer::sum);
+            }
+        }
+        return found.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 }

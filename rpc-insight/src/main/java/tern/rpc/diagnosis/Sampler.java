@@ -61,6 +61,9 @@ final class Sampler {
         StackTraceElement pinnedAt; // the last line where the call's virtual thread kept its carrier
 
         @Nullable
+        String appender; // the class of the logger in which the thread was found last, such as an appender
+
+        @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
         int looks; // the number of samples that found a thread of the call
@@ -137,6 +140,8 @@ final class Sampler {
                 loopLooks++;
                 eventLoop = thread.name();
             }
+            String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
+            appender = writes == null ? appender : writes;
             if (phase == Phase.SQL) {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;
@@ -150,6 +155,10 @@ final class Sampler {
                 httpCommonPool += isCommonPoolFull && StackReader.awaitsCommonPool(thread) ? 1 : 0;
                 addConnect(NewConnections.isOpening(thread));
             }
+        }
+
+        private boolean isLogging() {
+            return !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.LOG;
         }
 
         private void addConnect(boolean opens) {

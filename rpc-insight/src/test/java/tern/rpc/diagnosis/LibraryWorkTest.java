@@ -78,6 +78,34 @@ class LibraryWorkTest {
     }
 
     @Test
+    void appenderThatCallsWaitForIsNamedWithTheLineThatLogs() {
+        Cause first = first(look(
+                Thread.State.BLOCKED,
+                "org.apache.logging.log4j.core.appender.OutputStreamManager/flush",
+                "org.apache.logging.log4j.core.appender.SocketAppender/append",
+                "org.apache.logging.log4j.spi.AbstractLogger/info",
+                "shop.Orders/find"));
+
+        assertThat(first.evidence()).contains("appender OutputStreamManager");
+        assertThat(first.change().text()).contains("they are written in Orders.find:41");
+    }
+
+    @Test
+    void lockOfALoggerNamesItsAppender() {
+        ThreadLook thread = new ThreadLook(
+                "http-1",
+                7,
+                Thread.State.BLOCKED,
+                new StackTraceElement[0],
+                "org.apache.logging.log4j.core.net.TcpSocketManager",
+                null,
+                -1,
+                -1);
+
+        assertThat(LibraryWork.appender(thread)).isEqualTo("TcpSocketManager");
+    }
+
+    @Test
     void filterOfALoggerAroundARequestDoesNotLog() {
         ThreadLook thread = look(
                 Thread.State.WAITING,

@@ -27,7 +27,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
     static final String RING = "log4j2.asyncLoggerConfigRingBufferSize";
     static final int RING_SIZE = 64 * 1_024; // the number of log lines in the ring buffer; see docs/limits.md
 
-    private static final String LOCATION = "logging.config";
+    static final String LOCATION = "logging.config";
     private static final List<String> EXTENSIONS = List.of("xml", "properties", "yaml", "yml", "json", "jsn");
     private static final List<String> NAMES = List.of("log4j2", "log4j2-test", "log4j2-spring", "log4j2-test-spring");
 
@@ -52,10 +52,19 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)
-                && environment.getProperty(LOCATION) == null
-                && System.getProperty("log4j2.configurationFile") == null
-                && System.getProperty("log4j.configurationFile") == null
-                && !hasOwnConfiguration(loader);
+                && !isConfigured(environment.getProperty(LOCATION) != null, loader);
+    }
+
+    /**
+     * Returns whether the application configures Log4j 2 itself.
+     *
+     * @param hasLocation whether the property {@value #LOCATION} is set
+     */
+    static boolean isConfigured(boolean hasLocation, ClassLoader loader) {
+        return hasLocation
+                || System.getProperty("log4j2.configurationFile") != null
+                || System.getProperty("log4j.configurationFile") != null
+                || hasOwnConfiguration(loader);
     }
 
     private static boolean hasOwnConfiguration(ClassLoader loader) {

@@ -105,7 +105,10 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         if (wanted != null && !wanted) {
             return LoggingMode.SWITCHED_OFF;
         }
-        return disruptor ? LoggingMode.OWN_CONFIGURATION : LoggingMode.NO_DISRUPTOR;
+        // The disruptor alone has no effect if the application configures Log4j itself.
+        boolean isConfigured =
+                AsyncLogging.isConfigured(origins.isSet(AsyncLogging.LOCATION), Log4jWatch.class.getClassLoader());
+        return disruptor || isConfigured ? LoggingMode.OWN_CONFIGURATION : LoggingMode.NO_DISRUPTOR;
     }
 
     private PoolSnapshot snapshot() {
