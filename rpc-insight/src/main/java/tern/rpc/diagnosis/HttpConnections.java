@@ -2,8 +2,12 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 
@@ -64,14 +68,15 @@ final class HttpConnections {
     @Nullable
     Found of(Part part, String host, String place) {
         Looks looks = looks(part);
-        if (looks.waits >= MIN_WAITS && 2 * looks.waits > looks.all) {
-            return new Found("HTTP CONNECTIONS", host, Change.of(Where.CODE, waiting(looks, host, place)), List.of());
+        if (isMostlyWaiting(looks)) {
+            Change change = Change.of(Where.CODE, waiting(looks, host, place, ended(part)));
+            return new Found("HTTP CONNECTIONS", host, change, List.of());
         }
         if (looks.connectingCalls < MIN_WAITS || 3 * looks.connects < looks.all) {
             return null;
         }
         List<String> facts = new ArrayList<>();
-        facts.add("looks    " + looks.connects + " of " + looks.all + " found a thread that opens a connection");
+        facts.add("samples  " + looks.connects + " of " + looks.all + " found a thread that opens a connection");
         if (2 * looks.slowlyConnectingCalls >= looks.connectingCalls) {
             facts.add("opens    " + looks.slowlyConnectingCalls + " calls were opening a connection for more than 1 s");
             String name = host + ": " + FailurePart.NOT_ACCEPTED;
@@ -89,10 +94,32 @@ final class HttpConnections {
                 facts);
     }
 
-    private static String waiting(Looks looks, String host, String place) {
-        if (looks.waits == looks.all && looks.all >= MIN_LEAKING) {
+    /**
+     * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. They wait for the
+     * same connections, so they are one cause.
+     */
+    void merge(Leaves leaves) {
+        Map<String, List<Part>> byPeer = new TreeMap<>();
+        for (Part part : leaves.only(part -> part.kind() == Part.Kind.HTTP).longestFirst()) {
+            String peer = OperationNames.storeOfAll(part) == null ? OperationNames.store(part.name()) : "";
+            if (!peer.isEmpty() && isMostlyWaiting(looks(part))) {
+                byPeer.computeIfAbsent(peer, name -> new ArrayList<>()).add(part);
+            }
+        }
+        byPeer.values().removeIf(parts -> parts.size() < 2);
+        byPeer.forEach((peer, parts) ->
+                parts.forEach(part -> leaves.move(part, new Part(Part.Kind.HTTP, OperationNames.ALL + peer))));
+    }
+
+    private static boolean isMostlyWaiting(Looks looks) {
+        return looks.waits >= MIN_WAITS && 2 * looks.waits > looks.all;
+    }
+
+    /** @param ended the number of late or failed calls in which such an exchange has ended */
+    private static String waiting(Looks looks, String host, String place, long ended) {
+        if (looks.waits == looks.all && looks.all >= MIN_LEAKING && ended < MIN_WAITS) {
             return "close each response of the application's own HTTP client, also where code fails (try-with-resources,"
-                    + " EntityUtils.consume)" + place + ": " + looks.all + " looks found calls waiting for one of its"
+                    + " EntityUtils.consume)" + place + ": " + looks.all + " samples found calls waiting for one of its"
                     + " connections, for " + host
                     + ", and none that used one, so nobody gives them back; more connections do not help for long";
         }
@@ -100,7 +127,23 @@ final class HttpConnections {
                 + " calls were found waiting for one of its connections, for " + host + place;
     }
 
+    /**
+     * Returns the number of late or failed calls in which such an exchange has ended without a failure. These calls got
+     * a connection, so the others give their connections back. If an exchange takes much less time than the wait for a
+     * connection, samples seldom find it.
+     */
+    private long ended(Part part) {
+        Predicate<Part> matching = Operations.only(part);
+        return excess.accounts.stream()
+                .filter(counted -> counted.call().ledger().named().stream()
+                        .anyMatch(entry -> entry.kind() == Phase.HTTP
+                                && entry.count() > 0
+                                && matching.test(new Part(Part.Kind.HTTP, entry.name()))))
+                .count();
+    }
+
     private Looks looks(Part part) {
+        Predicate<Part> matching = Operations.only(part);
         int all = 0;
         int waits = 0;
         int connects = 0;
@@ -108,7 +151,7 @@ final class HttpConnections {
         int slow = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && counted.times().of(part) > 0) {
+            if (samples != null && counted.times().sum(matching) > 0) {
                 all += samples.httpLooks;
                 waits += samples.httpWaits;
                 connects += samples.httpConnects;

@@ -474,8 +474,9 @@ final class Operations {
 
     /**
      * Returns the line of application code that most often waits for the operation with the given name. If no sample
-     * shows such a line, returns the line for any operation of the same kind, or null if there is none. Samples contain
-     * the phase but not the operation's name, so this method uses the samples of all calls that ran the operation. An
+     * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if calls
+     * that do not run the given operation run others of the same kind. Samples contain the phase but not the
+     * operation's name, so this method uses the samples of all calls that ran the operation. An
      * operation that is known only from samples has its own samples.
      */
     @Nullable
@@ -484,15 +485,18 @@ final class Operations {
             return excess.samples.shownLineOf(Account.part(phase, name));
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean others = false; // whether calls without this operation run others of this kind
         for (Excess.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
             if (ledger.named().stream()
                     .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name))) {
                 calls.add(ledger);
+            } else {
+                others |= ledger.count(phase) > 0;
             }
         }
         StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
-        line = line == null ? excess.samples.lineIn(phase) : line;
+        line = line == null && (calls.isEmpty() || !others) ? excess.samples.lineIn(phase) : line;
         return line == null ? null : excess.samples.shown(line, phase);
     }
 }

@@ -51,6 +51,12 @@ final class Ranking {
      */
     private static final double LEAST_SYMPTOM = 0.01;
 
+    /** The collector slows down all operations if it stops the process for at least this share of the time. */
+    private static final double MOSTLY_STOPPED = 0.3;
+
+    /** An operation that takes less than this share of the extra time may be slow only because the process stands. */
+    private static final double SMALL = 0.2;
+
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     /** The refusal reason for a caller that does not read its answers. */
@@ -125,7 +131,11 @@ final class Ranking {
         List<Cause> causes = new ArrayList<>();
         Set<String> titles = new HashSet<>(); // Several waits may have the same executor as their cause.
         for (Part part : ranked) {
-            if (causes.isEmpty() || (causes.size() < MAX_CAUSES && leaves.of(part) >= least && !isUsual(part, least))) {
+            if (causes.isEmpty()
+                    || (causes.size() < MAX_CAUSES
+                            && leaves.of(part) >= least
+                            && !isUsual(part, least)
+                            && !isStretched(part, ranked.get(0), all))) {
                 Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
@@ -162,6 +172,17 @@ final class Ranking {
                 && !counts.areMany(part.kind(), part.name())
                 && !counts.areMore(part)
                 && !counts.areNew(part);
+    }
+
+    /**
+     * Returns whether the given operation takes a small part of the time, while the collector stops the process so much
+     * that it is the first cause. Operations then end late because the process could not receive their answers.
+     */
+    private boolean isStretched(Part part, Part first, double all) {
+        return first.kind() == Kind.COLLECTOR
+                && evidence.machine().collecting() >= MOSTLY_STOPPED
+                && OPERATIONS.contains(part.kind())
+                && leaves.of(part) < SMALL * all;
     }
 
     /**

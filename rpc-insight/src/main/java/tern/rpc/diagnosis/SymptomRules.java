@@ -8,7 +8,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.PoolKind;
 
 /**
@@ -34,15 +33,6 @@ final class SymptomRules {
             Kind.REDIS,
             Kind.HTTP,
             Kind.RPC);
-
-    /**
-     * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
-     * share of the latency target.
-     */
-    private static final double LARGE_OF_TARGET = 0.2;
-
-    /** Requests are considered large if reading them takes at least this multiple of the usual time. */
-    private static final double LARGE_FACTOR = 5;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -87,6 +77,7 @@ final class SymptomRules {
         mergeStatements();
         new RowHolderRules(evidence, excess, operations, leaves).apply();
         mergeOperations(redisStands);
+        new HttpConnections(evidence, excess).merge(leaves);
         new RunningOperations(excess, operations, leaves).name();
         passOnAttempts();
         new HolderRules(evidence, excess, operations, leaves).apply();
@@ -96,7 +87,7 @@ final class SymptomRules {
         ProcessorRules processors = new ProcessorRules(evidence, excess, pools, leaves);
         processors.passOnRunQueue();
         passOnStalls();
-        passOnCollector();
+        new CollectorRules(evidence, excess, operations, leaves).apply();
         processors.passOnToOtherProcesses();
         new StolenTime(evidence, pools, leaves).apply();
         new PressureRules(evidence, leaves).apply();
@@ -434,69 +425,5 @@ final class SymptomRules {
             stalled += Math.min(nanos, evidence.pauses().stalledNanos(call.startedNanos(), call.endedNanos()));
         }
         return all > 0 && 2 * stalled >= all;
-    }
-
-    /**
-     * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
-     * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
-     * collections have another cause.
-     */
-    private void passOnCollector() {
-        Part collector = Part.of(Kind.COLLECTOR);
-        String reason = evidence.machine().collectionCause();
-        boolean asked = CollectorText.isAskedForFromOutside(reason);
-        boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
-        if (asked) {
-            // A tool that requests collections may also count objects or write them to a file. The JVM stops during
-            // this work, too.
-            leaves.move(Part.of(Kind.JVM_PAUSE), collector);
-        }
-        Times large = leaves.only(part -> part.kind() == Kind.DECODE
-                ? areLarge()
-                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
-        // If the calls spend more time running application code than reading large requests and results, the
-        // application code probably fills the heap. Reading large data then takes longer only because the collector
-        // pauses all threads.
-        boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
-                        .sum()
-                > large.sum();
-        if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
-            leaves.pour(collector, large, "the collector stops calls because of the memory for it");
-        }
-    }
-
-    /**
-     * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
-     * because the calls to the other methods merely wait during the collector's pauses.
-     */
-    private boolean areLarge() {
-        Part decode = Part.of(Kind.DECODE);
-        return excess.badByMethod().keySet().stream().anyMatch(method -> {
-            Times usual = evidence.usual().of(method);
-            double usually = usual == null ? 0 : usual.of(decode);
-            double reads = excess.meanOf(method, decode);
-            return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
-        });
-    }
-
-    /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
-    private boolean areLargeBodies(Part part) {
-        return FrameworkWork.isOfBodies(part) && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
-    }
-
-    /** Returns whether calls spend much more time than usual on a command with a large reply. */
-    private boolean hasLargeReply(Part part) {
-        return part.kind() == Kind.REDIS
-                && !LargeReplies.sizeIn(part.name()).isEmpty()
-                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
-                && operations.isSlower(part);
-    }
-
-    private boolean returnsMuch(Part part) {
-        Phase phase = Operations.phase(part.kind());
-        return phase != null
-                && part.kind() != Kind.LOG
-                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
-                && excess.samples.computingIn(phase) >= StoreText.READS;
     }
 }

@@ -206,6 +206,54 @@ class PassedOnTimeTest {
         assertThat(first(shop.diagnosis()).change().text()).contains("smaller requests of BookingService.book");
     }
 
+    /** Simulates calls to three methods, each with this time for reading the request, while the collector works. */
+    private Cause firstWithSlowDecoding(double collecting) {
+        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.healthy(USUAL);
+        shop.machine = machine(0.8, 0.1, collecting, "G1 Evacuation Pause");
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (String method : List.of(Shop.PLACE, "BookingService.book", "BookingService.cancel")) {
+                    for (int call = 0; call < 10; call++) {
+                        shop.call(method, 0, steps -> {
+                            Phase outer = steps.ledger.turnTo(Phase.DECODE);
+                            shop.pass(250);
+                            steps.ledger.turnTo(outer);
+                        });
+                    }
+                }
+            });
+        }
+        return first(shop.diagnosis());
+    }
+
+    @Test
+    void requestsOfAllMethodsAreNotLargeWhileTheCollectorWorks() {
+        assertThat(firstWithSlowDecoding(0.4).kind()).startsWith("COLLECTOR");
+    }
+
+    @Test
+    void requestsOfAllMethodsMayBeLargeIfTheCollectorIsIdle() {
+        assertThat(firstWithSlowDecoding(0).kind()).isEqualTo("LARGE REQUESTS");
+    }
+
+    @Test
+    void operationsThatTheCollectorDelaysAreNoSecondCause() {
+        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80/rates", 5));
+        shop.machine = machine(0.3, 0.1, 0.5, "System.gc()");
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 200e6);
+            return stood;
+        };
+
+        Diagnosis miss = shop.miss(call -> call.own(220).in(Phase.HTTP, "GET carrier:80/rates", 40));
+
+        assertThat(first(miss).kind()).as(miss.text()).startsWith("COLLECTOR");
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("SLOW HTTP PEER");
+    }
+
     @Test
     void busyProcessorsSaveTheCallsWhoseOperationsTheySlowDown() {
         shop.machine = machine(0.3, 0.1, 0);

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
@@ -148,6 +149,34 @@ class SampledCallsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
         assertThat(first.change().text()).startsWith("close each response").contains("Tracking.track:7");
+    }
+
+    @Test
+    void differentExchangesThatWaitForTheSameConnectionsAreOneCause() {
+        List<Cause> causes = new SampledCalls()
+                .waiting(
+                        "Tracking.track",
+                        "GET stock:80/levels",
+                        150,
+                        0,
+                        samples -> lookAtClient(samples, Phase.HTTP, APACHE, LEASE))
+                .waiting(
+                        "Tracking.track",
+                        "GET stock:80/rates",
+                        150,
+                        0,
+                        samples -> lookAtClient(samples, Phase.HTTP, APACHE, LEASE))
+                .causes();
+
+        assertThat(causes).extracting(Cause::title).containsExactly("HTTP CONNECTIONS: stock:80");
+    }
+
+    @Test
+    void clientWhoseExchangesEndGetsItsConnectionsBack() {
+        Cause first = firstInClient(Phase.HTTP, APACHE, LEASE);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: GET stock:80");
+        assertThat(first.change().text()).startsWith("more connections per route");
     }
 
     @Test

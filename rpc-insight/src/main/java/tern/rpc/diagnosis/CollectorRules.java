@@ -1,0 +1,118 @@
+package tern.rpc.diagnosis;
+
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.LargeReplies;
+
+/** Decides whether the garbage collector's pauses, or the operations with large data that cause them, are the cause. */
+final class CollectorRules {
+
+    /**
+     * Large requests are considered the reason for the collector's pauses only if reading them takes at least this
+     * share of the latency target.
+     */
+    private static final double LARGE_OF_TARGET = 0.2;
+
+    /** Requests are considered large if reading them takes at least this multiple of the usual time. */
+    private static final double LARGE_FACTOR = 5;
+
+    /** If at least this number of methods is slow at reading requests, the size of requests is not the reason. */
+    private static final int SEVERAL_METHODS = 3;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Leaves leaves;
+
+    CollectorRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.leaves = leaves;
+    }
+
+    /**
+     * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
+     * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
+     * collections have another cause.
+     */
+    void apply() {
+        Part collector = Part.of(Kind.COLLECTOR);
+        String reason = evidence.machine().collectionCause();
+        boolean asked = CollectorText.isAskedForFromOutside(reason);
+        boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
+        if (asked) {
+            // A tool that requests collections may also count objects or write them to a file. The JVM stops during
+            // this work, too.
+            leaves.move(Part.of(Kind.JVM_PAUSE), collector);
+        }
+        boolean isCollecting =
+                evidence.machine().collecting() > 0 && evidence.machine().isCollecting();
+        if (isCollecting && (evidence.machine().isHeapFilling() || isDecodingSlowInMost())) {
+            leaves.move(Part.of(Kind.DECODE), collector);
+        }
+        Times large = leaves.only(part -> part.kind() == Kind.DECODE
+                ? areLarge()
+                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
+        // If the calls spend more time running code than reading large data, this code probably fills the heap. The
+        // collector then pauses all threads. The operations with large data also take longer, but they are not the
+        // cause.
+        boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
+                        .sum()
+                > large.sum();
+        if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
+            leaves.pour(collector, large, "the collector stops calls because of the memory for it");
+        }
+    }
+
+    /**
+     * Returns whether the requests of at least one method are much larger than usual. One such method is enough,
+     * because the calls to the other methods merely wait during the collector's pauses.
+     */
+    private boolean areLarge() {
+        return slowlyDecoded() > 0;
+    }
+
+    /**
+     * Returns whether the requests of most of several methods take much longer to read than usual. The requests of many
+     * methods do not become large at the same time, so something else stops the threads that read them.
+     */
+    private boolean isDecodingSlowInMost() {
+        long slow = slowlyDecoded();
+        return slow >= SEVERAL_METHODS && 2 * slow >= excess.badByMethod().size();
+    }
+
+    /** Returns the number of methods whose requests take much longer to read than usual. */
+    private long slowlyDecoded() {
+        Part decode = Part.of(Kind.DECODE);
+        return excess.badByMethod().keySet().stream()
+                .filter(method -> {
+                    Times usual = evidence.usual().of(method);
+                    double usually = usual == null ? 0 : usual.of(decode);
+                    double reads = excess.meanOf(method, decode);
+                    return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
+                })
+                .count();
+    }
+
+    /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
+    private boolean areLargeBodies(Part part) {
+        return FrameworkWork.isOfBodies(part) && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
+    }
+
+    /** Returns whether calls spend much more time than usual on a command with a large reply. */
+    private boolean hasLargeReply(Part part) {
+        return part.kind() == Kind.REDIS
+                && !LargeReplies.sizeIn(part.name()).isEmpty()
+                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && operations.isSlower(part);
+    }
+
+    private boolean returnsMuch(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        return phase != null
+                && part.kind() != Kind.LOG
+                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && excess.samples.computingIn(phase) >= StoreText.READS;
+    }
+}
