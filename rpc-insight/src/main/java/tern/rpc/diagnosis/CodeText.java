@@ -286,7 +286,7 @@ final class CodeText {
             facts.add("thread   " + thread + " runs the static initializer");
         }
         StackTraceElement waiting = excess.samples.ownersLineOf(part);
-        facts.add("waits    " + excess.samples.looks(part) + " looks found a call at it"
+        facts.add("waits    " + excess.samples.looks(part) + " samples found a call at it"
                 + (waiting == null ? "" : ", most of them in " + ApplicationCode.shown(waiting)));
         return new Told(
                 "CLASS INITIALIZATION",
@@ -323,6 +323,14 @@ final class CodeText {
                             + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server answers"
                             + " slowly: no thread was found that works for it most of the time";
         }
+        String equal = EqualWaits.fact(excess, part);
+        String completer = evidence.tasks().idleConsumerOf(line);
+        if (equal != null && hint.isEmpty()) {
+            hint = "find out why nothing completes this result in time: an answer that is dropped or belongs to another"
+                    + " key, a task that fails, or a server that does not answer (Kafka, HTTP; then find out why the"
+                    + " server answers slowly); complete it also where code fails (completeExceptionally, a finally"
+                    + " block)";
+        }
         String change = hint.isEmpty()
                 ? "see what completes the result that " + shown
                         + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the answer of a"
@@ -331,10 +339,13 @@ final class CodeText {
                 : hint + ": calls wait in " + shown;
         String failed = work.failedTasks(part);
         String first = failed == null ? "" : "see why tasks fail and skip what completes this: " + failed + "; ";
-        Told told = code("WAITS FOR A RESULT", part.name(), first + change, line);
+        String ended = equal == null
+                ? ""
+                : "; most likely the result never comes: " + equal.replaceFirst("^\\S+\\s+", "")
+                        + (completer == null ? "" : "; " + completer + " probably completes such results, and is idle");
+        Told told = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(unexplained);
-        String equal = EqualWaits.fact(excess, part);
         if (equal != null) {
             facts.add(equal);
         }

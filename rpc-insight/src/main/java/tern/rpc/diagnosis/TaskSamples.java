@@ -35,6 +35,8 @@ final class TaskSamples {
     final Map<Part, LockOwner> lockOwners = new HashMap<>();
     // for each application class, the number of sampled task stacks that contain it
     final Map<String, Integer> classes = new HashMap<>();
+    // for each application class that takes items from a queue, the line where a thread waited for the next item
+    final Map<String, StackTraceElement> consumers = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
     // for each activity or wait that blocks an event loop, the kind of the wait

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
 
 /**
  * Samples the threads that serve no call, while calls wait for results or for locks with unknown owners. Reads at most
@@ -208,6 +209,9 @@ final class TaskWatch {
         List<StackTraceElement> path = StackReader.path(thread);
         boolean isBusy = !path.isEmpty() && !isIdle(thread, path);
         executor.look(thread, isBusy);
+        if (!path.isEmpty() && !isBusy) {
+            executor.consumers.put(path.get(0).getClassName(), path.get(0));
+        }
         if (isBusy) {
             executor.add(thread, path, isCommonPoolFull);
             busyNames.add(name);
@@ -273,6 +277,26 @@ final class TaskWatch {
         }
         // A single sample of a thread in the waiting class is not sufficient evidence, so a minimum number is required.
         return busy == 1 && onlyBusy != null ? onlyBusy : mostOf(threads, line, TaskSamples.MIN_BUSY);
+    }
+
+    /**
+     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy, as
+     * in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     *
+     * @param waiting the call's waiting frame; null if it is unknown
+     */
+    @Nullable
+    String idleConsumerOf(@Nullable StackTraceElement waiting) {
+        Map<String, TaskSamples> all = new TreeMap<>(threads);
+        all.putAll(executors);
+        for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
+            TaskSamples group = entry.getValue();
+            StackTraceElement line = waiting == null ? null : group.consumers.get(waiting.getClassName());
+            if (line != null && 2 * group.busy < group.looks) {
+                return "thread " + entry.getKey() + " in " + ApplicationCode.shown(line);
+            }
+        }
+        return null;
     }
 
     /** Returns the samples of the threads that deliver the answers of other processes, by name. */

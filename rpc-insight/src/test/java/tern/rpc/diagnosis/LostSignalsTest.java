@@ -76,6 +76,22 @@ class LostSignalsTest {
     }
 
     @Test
+    void resultThatNeverComesHasTheThreadThatCompletesSuchResults() {
+        lookAtWorker(0);
+        SampledCalls equal = new SampledCalls().tasks(tasks).calls("Desk.book", Phase.OWN, 400, samples -> {
+            Part wait = new Part(Part.Kind.RESULT, "Confirmations.await");
+            List<StackTraceElement> path = List.of(frame("depot.Confirmations", "await"));
+            samples.add(new Sample(0, Phase.OWN, wait, path, "CompletableFuture.get", null, null, false, null, -1, -1));
+        });
+
+        assertThat(equal.causes().get(0).change().text())
+                .startsWith("find out why nothing completes this result")
+                .contains("most likely the result never comes: 20 of 20 waits take about 400 ms")
+                .contains("thread confirmer in Confirmations.work")
+                .doesNotContain("more threads");
+    }
+
+    @Test
     void waitsOfDifferentDurationsAreNotEndedByATimeout() {
         lookAtWorker(3);
         SampledCalls different = new SampledCalls()
