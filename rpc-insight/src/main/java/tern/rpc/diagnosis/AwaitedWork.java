@@ -298,7 +298,7 @@ final class AwaitedWork {
         if (looks.all > 0) {
             facts.add(String.format(
                     Locale.ROOT,
-                    "threads  %s* worked at %d of %d looks at these calls",
+                    "threads  %s* worked in %d of %d samples of these calls",
                     name,
                     looks.working,
                     looks.all));
@@ -307,7 +307,7 @@ final class AwaitedWork {
         if (isMeasured(name) && left.areAtMost(HALF)) {
             facts.add(String.format(
                     Locale.ROOT,
-                    "tasks    at %d of %d looks, all tasks of the waiting call had ended",
+                    "tasks    in %d of %d samples, all tasks of the waiting call had ended",
                     left.all - left.working,
                     left.all));
         }

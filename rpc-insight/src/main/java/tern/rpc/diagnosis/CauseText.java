@@ -381,7 +381,7 @@ final class CauseText {
                     machine.processors()));
         }
         if (!machine.isCollecting() && part.kind() != Part.Kind.COLLECTOR) {
-            not.add(String.format(Locale.ROOT, "collector: %.1f %% of the time", machine.collecting() * 100));
+            not.add(String.format(Locale.ROOT, "garbage collector: %.1f %% of the time", machine.collecting() * 100));
         }
         return not;
     }

@@ -93,7 +93,7 @@ final class LockText {
         if (doing != null && !doing.equals(line)) {
             facts.add("doing    " + ApplicationCode.shown(doing));
         }
-        facts.add("waits    " + excess.samples.looks(part) + " looks found a call waiting for it");
+        facts.add("waits    " + excess.samples.looks(part) + " samples found a call waiting for it");
         if (holder != null) {
             facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
                     + ", " + holder.looks() + " looks");

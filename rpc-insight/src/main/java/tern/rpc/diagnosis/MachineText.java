@@ -314,7 +314,7 @@ final class MachineText {
                                 "smaller answers" + of + ", in pages or with fewer members: writing them" + time
                                         + "; no pool size helps"),
                 withBusy(List.of(
-                        String.format(Locale.ROOT, "looks    %d found a call at it", excess.samples.looks(part)))));
+                        String.format(Locale.ROOT, "samples  %d found a call at it", excess.samples.looks(part)))));
     }
 
     private List<String> withBusy(List<String> facts) {

@@ -239,6 +239,9 @@ final class MissReport {
     }
 
     private static String label(Part part) {
+        if (part.kind() == Part.Kind.COLLECTOR) {
+            return "garbage collector";
+        }
         String kind = part.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ');
         return part.name().isEmpty() ? kind : kind + " " + part.name();
     }

@@ -116,7 +116,12 @@ record PoolVerdict(
         List<String> facts = new ArrayList<>();
         if (needed >= 0) {
             facts.add(String.format(
-                    Locale.ROOT, "use      %.0f/s x %.1f ms keep %.1f of %d busy", takings, hold * 1e3, needed, size));
+                    Locale.ROOT,
+                    "use      %.0f uses a second of %.1f ms each keep %.1f of %d busy",
+                    takings,
+                    hold * 1e3,
+                    needed,
+                    size));
         }
         boolean waits = snapshot.waiting() > 0 || pool.since().refused() > 0;
         if (explains(lost.size(), needed, size)) {

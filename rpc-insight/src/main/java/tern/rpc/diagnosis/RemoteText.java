@@ -95,9 +95,9 @@ final class RemoteText {
                     facts);
         }
         String only = OperationNames.storeOfAll(part);
-        if (only != null) {
-            facts.add("all      " + operations.allSlowerOf(Kind.HTTP, only).size()
-                    + " different requests to this peer are slower");
+        int slower = only == null ? 0 : operations.allSlowerOf(Kind.HTTP, only).size();
+        if (slower > 0) {
+            facts.add("all      " + slower + " different requests to this peer are slower");
         }
         String host = only != null ? only : part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
@@ -155,7 +155,7 @@ final class RemoteText {
         String meanwhile = timeOuts.failCalls(part)
                 ? "a fallback, or a longer response timeout, because its timeout fails the calls"
                 : "a shorter response timeout or a fallback";
-        String shown = called ? "the HTTP peer " + host : host;
+        String shown = called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
         String isNew = counts.areNew(part)
                 ? "; calls do not usually make this exchange, so see also why they make it now"
                 : OperationNames.isRedirected(part.name())
@@ -166,7 +166,8 @@ final class RemoteText {
                 host,
                 Change.of(
                         Where.PEER,
-                        "ask " + shown + " why it is slow" + lossy() + DelayedAcks.hint(part, excess, operations)
+                        "find out why " + shown + " is slow: its own log or diagnosis" + lossy()
+                                + DelayedAcks.hint(part, excess, operations)
                                 + isNew + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
@@ -273,7 +274,9 @@ final class RemoteText {
     private String ask(Part part, String service) {
         return isSlowEverywhere(part)
                 ? "ask the diagnosis of the providers of " + service
-                        + ", which is slower at all of them: see what they share (a database, a peer), and the requests"
+                        + ", which is slower at all of them: see what they share (a database, a peer), and the"
+                        + " requests; if the providers are fast, the time is lost on the network to them (packets that"
+                        + " are lost or late, a proxy)"
                 : "ask the diagnosis of the provider of " + service;
     }
 

@@ -203,7 +203,7 @@ final class StoreText {
                         Where.CODE,
                         "a pool of connections in place of a new connection for each use in "
                                 + (line == null ? where : line)),
-                List.of("looks    " + excess.samples.looks(part) + " found a call that opens a connection"));
+                List.of("samples  " + excess.samples.looks(part) + " found a call that opens a connection"));
     }
 
     private static String moreRowsAtOnce(String text, @Nullable String place) {

@@ -194,10 +194,10 @@ final class TimeOuts {
 
     private String deadlines(Failed failed) {
         List<String> callers = callers(failed.ended);
-        return "deadline " + (callers.isEmpty() ? "the caller's" : "of " + String.join(", ", callers)) + " ended "
-                + failed.calls() + " of " + excess.accounts.size() + " recorded late or failed calls after "
-                + Times.millis(failed.eachNanos)
-                + " ms";
+        return "deadline "
+                + (callers.isEmpty() ? "the caller" : callers.size() == 1 ? "the caller " : "the callers ")
+                + String.join(", ", callers) + " gave up after " + Times.millis(failed.eachNanos) + " ms in "
+                + failed.calls() + " of " + excess.accounts.size() + " recorded late or failed calls";
     }
 
     private static List<String> callers(List<EndedCall> ended) {

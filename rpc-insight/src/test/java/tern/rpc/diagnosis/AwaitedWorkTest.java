@@ -103,7 +103,7 @@ class AwaitedWorkTest {
         assertThat(titleIfThreadsWorkAt(5)).isEqualTo(RESULT);
         assertThat(first().evidence())
                 .contains("waits    20 of 20 recorded late or failed calls wait here, 400 ms each")
-                .contains("threads  parcels* worked at 50 of 100 looks at these calls");
+                .contains("threads  parcels* worked in 50 of 100 samples of these calls");
         assertThat(first().change().text())
                 .startsWith("complete this result also where code fails")
                 .contains("if a server answers it (Kafka, HTTP), find out why the server answers slowly")
@@ -170,7 +170,7 @@ class AwaitedWorkTest {
 
         assertThat(DiagnosisText.title(first())).isEqualTo(RESULT);
         assertThat(first().evidence())
-                .contains("tasks    at 100 of 100 looks, all tasks of the waiting call had ended");
+                .contains("tasks    in 100 of 100 samples, all tasks of the waiting call had ended");
     }
 
     @Test

@@ -69,7 +69,7 @@ class FirstCausesTest {
                 }),
                 late(
                         "SLOW HTTP PEER: GET carrier:80",
-                        "ask GET carrier:80",
+                        "find out why GET carrier:80 is slow",
                         call -> call.in(Phase.HTTP, "GET carrier:80", 160)),
                 late(
                         "SLOW NETWORK: every HTTP peer",
@@ -77,7 +77,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.HTTP, "GET carrier:80", 70).in(Phase.HTTP, "GET rates:80", 75)),
                 late(
                         "SLOW HTTP PEER: GET carrier:80/rates",
-                        "ask GET carrier:80/rates",
+                        "find out why GET carrier:80/rates is slow",
                         call -> call.in(Phase.HTTP, "GET carrier:80/levels", 70)
                                 .in(Phase.HTTP, "GET carrier:80/rates", 75)),
                 late(

@@ -103,7 +103,8 @@ class TimeOutsTest {
                 .startsWith("a longer timeout for OrderService.place in the caller 10.0.0.7: calls end after 30 ms, and"
                         + " usually take 72 ms");
         assertThat(first(miss).evidence())
-                .anyMatch(line -> line.matches("deadline of 10.0.0.7 ended \\d+ of \\d+ recorded .* after 30 ms"));
+                .anyMatch(line ->
+                        line.matches("deadline the caller 10.0.0.7 gave up after 30 ms in \\d+ of \\d+ recorded .*"));
     }
 
     @Test

@@ -45,6 +45,6 @@ final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
                 .withDetail("failed", miss.failed())
                 .withDetail("refused", miss.refused())
                 .withDetail("hung", miss.hung())
-                .withDetail("cause", first.kind() + ": " + first.name());
+                .withDetail("cause", first.title());
     }
 }
