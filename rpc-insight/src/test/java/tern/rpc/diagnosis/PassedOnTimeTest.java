@@ -41,8 +41,11 @@ class PassedOnTimeTest {
     }
 
     private static Machine machine(double own, double others, double collecting) {
-        return new Machine(
-                2, own, others, 0, collecting, 0.3, "G1 Evacuation Pause", 100e6, 90e6, List.of(), 0, null, List.of());
+        return machine(own, others, collecting, "G1 Evacuation Pause");
+    }
+
+    private static Machine machine(double own, double others, double collecting, String cause) {
+        return new Machine(2, own, others, 0, collecting, 0.3, cause, 100e6, 90e6, List.of(), 0, null, List.of());
     }
 
     private static IllegalStateException noResource() {
@@ -208,9 +211,9 @@ class PassedOnTimeTest {
 
     /** Simulates calls to three methods, each with this time for reading the request, while the collector works. */
     private Cause firstWithSlowDecoding(double collecting) {
-        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);
-        shop.machine = machine(0.8, 0.1, collecting, "G1 Evacuation Pause");
+        shop.machine = machine(0.8, 0.1, collecting);
         for (int i = 0; i < 6; i++) {
             shop.second(() -> {
                 for (String method : List.of(Shop.PLACE, "BookingService.book", "BookingService.cancel")) {
@@ -239,7 +242,7 @@ class PassedOnTimeTest {
 
     @Test
     void operationsThatTheCollectorDelaysAreNoSecondCause() {
-        shop.machine = machine(0.3, 0.1, 0, "G1 Evacuation Pause");
+        shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80/rates", 5));
         shop.machine = machine(0.3, 0.1, 0.5, "System.gc()");
         shop.pauses = (from, to) -> {
