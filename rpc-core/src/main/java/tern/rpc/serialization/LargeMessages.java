@@ -96,7 +96,7 @@ public final class LargeMessages {
      *     many other requests are waiting
      */
     public static int startReading(int bytes, Object tenant) {
-        return isChecked(bytes) ? acquire(bytes, ((long) bytes * OBJECTS_FACTOR) >> 10, tenant) : 0;
+        return isChecked(bytes) ? acquire(bytes, maxObjectBytes(bytes) >> 10, tenant) : 0;
     }
 
     /**
@@ -108,9 +108,17 @@ public final class LargeMessages {
     }
 
     private static int acquire(int bytes, long neededKib, Object tenant) {
+        int medium = (int) Math.min(MEDIUM_KIB, neededKib);
+        if (bytes <= MAX_UNCHECKED_BYTES) {
+            // Running calls may hold all of OBJECTS, and may even wait for this request.
+            FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
+            if (result != FairPermits.Result.ACQUIRED) {
+                throw refusal(bytes, "the objects of requests of up to 128 KiB", MEDIUM_KIB, "sixteenth", MEDIUM, result);
+            }
+            return -medium;
+        }
         long patience = PATIENCE_MILLIS;
         if (bytes <= MEDIUM_BYTES && !OBJECTS.isHeldByRunningCalls()) {
-            int medium = (int) Math.min(MEDIUM_KIB, neededKib);
             switch (MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS / 2))) {
                 case ACQUIRED -> {
                     return -medium;
@@ -125,22 +133,32 @@ public final class LargeMessages {
         int kib = (int) Math.min(OBJECT_KIB, neededKib);
         FairPermits.Result result = OBJECTS.acquire(tenant, kib, TimeUnit.MILLISECONDS.toNanos(patience));
         if (result != FairPermits.Result.ACQUIRED) {
-            throw RpcException.refusal(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "a request of " + bytes + " bytes was not decoded: the objects of all requests may take "
-                            + (OBJECT_KIB >> 10) + " MiB (a quarter of the heap), "
-                            + (result == FairPermits.Result.CROWDED
-                                    ? OBJECTS.waiting() + " other requests wait for this memory (at most " + MAX_WAITING
-                                            + ", shared between callers)"
-                                    : "and other requests did not end within " + PATIENCE_MILLIS + " ms"),
-                    Executed.NO);
+            throw refusal(bytes, "the objects of all requests", OBJECT_KIB, "quarter", OBJECTS, result);
         }
         return kib;
+    }
+
+    private static RpcException refusal(
+            int bytes, String what, int kib, String share, FairPermits permits, FairPermits.Result result) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "a request of " + bytes + " bytes was not decoded: " + what + " may take " + (kib >> 10) + " MiB (a "
+                        + share + " of the heap), "
+                        + (result == FairPermits.Result.CROWDED
+                                ? permits.waiting() + " other requests wait for this memory (at most " + MAX_WAITING
+                                        + ", shared between callers)"
+                                : "and other requests did not end within " + PATIENCE_MILLIS + " ms"),
+                Executed.NO);
     }
 
     /** Returns whether decoding a request of the given size needs permits. */
     public static boolean isChecked(int bytes) {
         return bytes > UNCHECKED_BYTES;
+    }
+
+    /** Returns the maximum memory of the objects of a request, in bytes. */
+    public static long maxObjectBytes(int bytes) {
+        return (long) bytes * OBJECTS_FACTOR;
     }
 
     /**

@@ -29,9 +29,15 @@ final class RequestMemory {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
     }
 
-    /** Returns the number of allocated bytes; 0 for a small request, or if this JVM or thread does not count them. */
-    static long since(long mark) {
-        return mark == UNKNOWN ? 0 : allocated() - mark;
+    /**
+     * Returns the number of bytes that decoding the request has allocated, at most what its objects can take, because
+     * authorizers and class loading allocate, too. Returns 0 for a small request, or if this JVM or thread does not count
+     * the bytes.
+     */
+    static long since(long mark, ServerCall call) {
+        return mark == UNKNOWN
+                ? 0
+                : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));
     }
 
     private static long allocated() {

@@ -125,7 +125,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
         long mark = RequestMemory.mark(call);
         Invocation invocation = decode(ledger, started);
-        long requestMemory = RequestMemory.since(mark);
+        long requestMemory = RequestMemory.since(mark, call);
         if (invocation == null || !mayStart(invocation, started)) {
             return; // the call has been answered, or its client has disconnected
         }

@@ -43,6 +43,9 @@ final class AwaitedWork {
 
     private static final double HALF = 0.5;
 
+    /** The minimum share of an executor's tasks that fail. With a smaller share, failed tasks do not explain a wait. */
+    private static final double FAILED_SHARE = 0.05;
+
     /** An operation explains a wait if it takes at least this share of the wait. */
     private static final double LARGE = 0.25;
 
@@ -328,6 +331,7 @@ final class AwaitedWork {
                 .filter(pool -> pool.equals(likely) || isUsedIn(wait, pool.name()))
                 .map(pool -> pool.pool().since())
                 .filter(since -> since.failed() > 0 && since.failed() >= HALF * callsIn(wait))
+                .filter(since -> since.failed() >= FAILED_SHARE * since.taken())
                 .filter(since -> since.lastFailure() != null)
                 .max(Comparator.comparingLong(PoolSnapshot::failed))
                 .map(since -> since.failed() + " tasks of \"" + since.name() + "\" ended with " + since.lastFailure())

@@ -288,14 +288,15 @@ final class CauseText {
                     Change.of(
                             Where.PEER,
                             MoreCalls.change(more)
-                                    + "; or raise the limit of the method (rpc.server.methods.*.max-concurrency), which"
+                                    + "; or raise the limit of the method"
+                                    + " (rpc.server.services.<name>.methods.<method>.max-concurrency), which"
                                     + " refuses a part of these calls"),
                     MoreCalls.facts(more));
         }
         String text = switch (part.name()) {
             case "method" ->
-                "raise the limit of the method that refuses calls (rpc.server.methods.*.max-concurrency), or make the"
-                        + " method faster";
+                "raise the limit of the method that refuses calls"
+                        + " (rpc.server.services.<name>.methods.<method>.max-concurrency), or make the method faster";
             case "connection" ->
                 "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
                         + " more connections, or fewer calls at once in the caller";

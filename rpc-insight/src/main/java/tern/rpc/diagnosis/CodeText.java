@@ -341,7 +341,7 @@ final class CodeText {
         String first = failed == null ? "" : "see why tasks fail and skip what completes this: " + failed + "; ";
         String ended = equal == null
                 ? ""
-                : "; most likely the result never comes: " + equal.replaceFirst("^\\S+\\s+", "")
+                : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")
                         + (completer == null ? "" : "; " + completer + " probably completes such results, and is idle");
         Told told = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
         List<String> facts = new ArrayList<>(told.facts());

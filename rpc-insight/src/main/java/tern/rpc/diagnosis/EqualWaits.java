@@ -37,7 +37,7 @@ final class EqualWaits {
                 ? null
                 : String.format(
                         Locale.ROOT,
-                        "equal    %d of %d waits take about %s ms, as if a timeout ended them",
+                        "equal    %d of %d waits take about %s ms, as if a timeout or a fixed delay ended them",
                         same,
                         times.length,
                         Times.millis(median));

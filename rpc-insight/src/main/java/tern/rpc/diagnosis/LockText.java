@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
 final class LockText {
 
     /** If at least this many samples show waits for a permit and none shows a holder, permits are probably lost. */
-    private static final int MIN_LOST_LOOKS = 10;
+    private static final int MIN_LOST_LOOKS = 30;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -109,7 +109,7 @@ final class LockText {
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();
         if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
-            facts.add("held     no look found a holder, so permits are probably lost");
+            facts.add("held     no sample shows what the holders of the permits do; if nobody uses them, they were not returned");
         }
         String equal = EqualWaits.fact(excess, part);
         if (equal != null) {

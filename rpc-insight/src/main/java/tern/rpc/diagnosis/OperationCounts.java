@@ -252,8 +252,11 @@ final class OperationCounts {
     private double moreConnections(Part part) {
         Phase phase = phase(part);
         String name = name(part);
-        double more = perCall(phase, name) - usual(part.kind(), phase, name).count;
-        return more
+        double usually = usual(part.kind(), phase, name).count;
+        if (usually < 0) {
+            return 0; // a method with late or failed calls has no usual numbers
+        }
+        return (perCall(phase, name) - usually)
                 * evidence.calls().calls()
                 / evidence.seconds()
                 * operations.of(phase, name).eachNanos()

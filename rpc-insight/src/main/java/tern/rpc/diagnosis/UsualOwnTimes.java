@@ -51,6 +51,10 @@ final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
+    private static boolean isComputing(Part part) {
+        return part.kind() == Part.Kind.COMPUTING;
+    }
+
     /** Returns the time of the call. It is too long if the call ran operations in parallel. */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
@@ -74,10 +78,16 @@ final class UsualOwnTimes {
             return new Times();
         }
         Times usual = weights.get(method);
+        // Computing is compared as one sum, because the same code may have the name of its caller in late calls.
+        double computing = own.only(UsualOwnTimes::isComputing).sum();
+        double usualComputing =
+                usual == null ? 0 : usual.only(UsualOwnTimes::isComputing).sum();
         Times above = new Times();
         for (Part part : own.longestFirst()) {
-            double usually = usual == null ? 0 : usualNanos * usual.of(part) / usual.sum();
-            above.add(part, own.of(part) - usually);
+            double weight = usual == null
+                    ? 0
+                    : isComputing(part) ? usualComputing * own.of(part) / computing : usual.of(part);
+            above.add(part, own.of(part) - (usual == null ? 0 : usualNanos * weight / usual.sum()));
         }
         above.scale(extra / above.sum());
         return above;

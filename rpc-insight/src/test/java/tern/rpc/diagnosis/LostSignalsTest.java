@@ -72,7 +72,7 @@ class LostSignalsTest {
         SampledCalls equal = new SampledCalls().tasks(tasks).calls("Desk.book", Phase.OWN, 400, LostSignalsTest::waits);
 
         assertThat(equal.causes().get(0).evidence())
-                .contains("equal    20 of 20 waits take about 400 ms, as if a timeout ended them");
+                .contains("equal    20 of 20 waits take about 400 ms, as if a timeout or a fixed delay ended them");
     }
 
     @Test

@@ -1,8 +1,10 @@
 package tern.rpc.netty;
 
 import io.netty.channel.ChannelHandlerContext;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The received bytes of a server connection that belong to an incomplete frame or header, so the decoder keeps them. The
@@ -33,6 +35,7 @@ public final class IncompleteInput {
     private int arrived; // number of received bytes of the incomplete frame
     private int countedBytes; // number of bytes that the memory budget counts for the incomplete frame
     private boolean watching;
+    private @Nullable Future<?> nextLook;
 
     /** @param tooSlow closes the connection; its argument is the reason, as text for error messages */
     IncompleteInput(Reading connection, Consumer<String> tooSlow) {
@@ -66,7 +69,18 @@ public final class IncompleteInput {
     }
 
     private void watch(ChannelHandlerContext context, long millis) {
-        context.executor().schedule(() -> look(context), millis, TimeUnit.MILLISECONDS);
+        if (nextLook == null) {
+            // The timer of a closed connection would keep its objects in memory.
+            context.channel().closeFuture().addListener(closed -> cancelLook());
+        }
+        nextLook = context.executor().schedule(() -> look(context), millis, TimeUnit.MILLISECONDS);
+    }
+
+    private void cancelLook() {
+        Future<?> next = nextLook;
+        if (next != null) {
+            next.cancel(false);
+        }
     }
 
     private void look(ChannelHandlerContext context) {

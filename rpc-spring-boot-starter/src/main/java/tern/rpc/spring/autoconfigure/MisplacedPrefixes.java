@@ -72,6 +72,9 @@ final class MisplacedPrefixes {
             Map.entry("dubbo.provider.token", "rpc.server.token"),
             Map.entry("dubbo.service.shutdown.wait", "rpc.server.shutdown-timeout"));
 
+    /** Elements of Spring's names behind which the application chooses the names, as in a registry's metadata. */
+    private static final Set<String> MAPS = Set.of("metadata", "properties");
+
     private final Environment environment;
     private final KnownProperties known;
 
@@ -122,6 +125,9 @@ final class MisplacedPrefixes {
             return null;
         }
         for (int i = 1; i < name.getNumberOfElements() - 1; i++) {
+            if (MAPS.contains(name.getElement(i, Form.UNIFORM))) {
+                return null;
+            }
             if (name.getElement(i, Form.UNIFORM).equals("rpc")) {
                 String found = described(source, name, name.subName(i));
                 if (found != null) {

@@ -142,6 +142,14 @@ final class UncheckedConstraints {
 
     /** Returns whether a field or method of the class or of a superclass has a constraint. */
     private static boolean hasConstraints(Class<?> type) {
+        try {
+            return declaresConstraints(type);
+        } catch (LinkageError | TypeNotPresentException e) {
+            return false; // a member has a type of an optional library that is not on the class path
+        }
+    }
+
+    private static boolean declaresConstraints(Class<?> type) {
         for (Class<?> owner = type; owner != null && !ExportedBeans.isForeign(owner); owner = owner.getSuperclass()) {
             Set<String> found = new TreeSet<>();
             for (Field field : owner.getDeclaredFields()) {

@@ -26,8 +26,8 @@ import plain.ShopApplication;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
-import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.ApplicationCode;
 

@@ -176,7 +176,7 @@ class PrintedValuesTest {
                             case MAX, MAX_PER_HOST -> setting.line((int) Math.min(wanted, largest(pool)));
                             case WAIT_LIMIT -> setting.line(Duration.ofMillis(wanted));
                             case FAIRNESS -> setting.property() + "=true";
-                            case QUEUE_CAPACITY, OTHER -> null;
+                            case QUEUE_CAPACITY, CHECK, OTHER -> null;
                         };
                 if (line != null) {
                     int equals = line.indexOf('=');
