@@ -398,9 +398,10 @@ class ConsoleCallTest {
         assertThat(meters.servedMethods())
                 .filteredOn(method -> method.method().equals("page"))
                 .singleElement()
-                .satisfies(
-                        method -> assertThat(method.lastMinute(meters.servedWindow().second()).calls())
-                                .isEqualTo(1));
+                .satisfies(method -> assertThat(
+                                method.lastMinute(meters.servedWindow().second())
+                                        .calls())
+                        .isEqualTo(1));
         assertThat(http.get(Consoles.PATH + "/outgoing")
                         .json()
                         .path("callers")

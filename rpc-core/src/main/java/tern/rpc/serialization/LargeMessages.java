@@ -113,7 +113,8 @@ public final class LargeMessages {
             // Running calls may hold all of OBJECTS, and may even wait for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
-                throw refusal(bytes, "the objects of requests of up to 128 KiB", MEDIUM_KIB, "sixteenth", MEDIUM, result);
+                throw refusal(
+                        bytes, "the objects of requests of up to 128 KiB", MEDIUM_KIB, "sixteenth", MEDIUM, result);
             }
             return -medium;
         }

@@ -35,9 +35,7 @@ final class RequestMemory {
      * the bytes.
      */
     static long since(long mark, ServerCall call) {
-        return mark == UNKNOWN
-                ? 0
-                : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));
+        return mark == UNKNOWN ? 0 : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));
     }
 
     private static long allocated() {

@@ -109,7 +109,8 @@ final class LockText {
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();
         if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
-            facts.add("held     no sample shows what the holders of the permits do; if nobody uses them, they were not returned");
+            facts.add(
+                    "held     no sample shows what the holders of the permits do; if nobody uses them, they were not returned");
         }
         String equal = EqualWaits.fact(excess, part);
         if (equal != null) {

@@ -84,9 +84,8 @@ final class UsualOwnTimes {
                 usual == null ? 0 : usual.only(UsualOwnTimes::isComputing).sum();
         Times above = new Times();
         for (Part part : own.longestFirst()) {
-            double weight = usual == null
-                    ? 0
-                    : isComputing(part) ? usualComputing * own.of(part) / computing : usual.of(part);
+            double weight =
+                    usual == null ? 0 : isComputing(part) ? usualComputing * own.of(part) / computing : usual.of(part);
             above.add(part, own.of(part) - (usual == null ? 0 : usualNanos * weight / usual.sum()));
         }
         above.scale(extra / above.sum());
