@@ -74,7 +74,8 @@ class Http1CallerTest {
     private Notes notes(int mostConnections) {
         ClientTransportSettings settings = ClientTransportSettings.named("shop")
                 .withReconnect(Duration.ofMillis(1), Duration.ofMillis(2))
-                .withMaxInFlight(mostConnections);
+                .withMaxInFlight(mostConnections)
+                .withMaxMessageBytes(1 << 20);
         NettyClientTransport transport = new NettyClientTransport(settings, loops, new Http1ClientProtocol(codecs));
         client = RpcClient.builder()
                 .transport(new ShownTransport(transport, connections::add))
