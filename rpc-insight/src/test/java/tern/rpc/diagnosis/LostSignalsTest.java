@@ -86,7 +86,8 @@ class LostSignalsTest {
 
         assertThat(equal.causes().get(0).change().text())
                 .startsWith("find out why nothing completes this result")
-                .contains("if the wait has a timeout, the result probably never comes: 20 of 20 waits take about 400 ms")
+                .contains(
+                        "if the wait has a timeout, the result probably never comes: 20 of 20 waits take about 400 ms")
                 .contains("thread confirmer in Confirmations.work")
                 .doesNotContain("more threads");
     }
