@@ -30,7 +30,7 @@ class IdleConnectionsTest {
     private static final int FIRST = 40;
 
     @ParameterizedTest
-    @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 4900", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})
+    @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 5200", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})
     void anIdleConnectionTakesLittleOfTheHeap(Peer peer, int calls, long mostBytes) throws IOException {
         List<Socket> open = new ArrayList<>();
         try (IdleServer server = IdleServer.start()) {
