@@ -51,10 +51,6 @@ final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
-    private static boolean isComputing(Part part) {
-        return part.kind() == Part.Kind.COMPUTING;
-    }
-
     /** Returns the time of the call. It is too long if the call ran operations in parallel. */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
@@ -78,15 +74,16 @@ final class UsualOwnTimes {
             return new Times();
         }
         Times usual = weights.get(method);
+        if (usual == null) {
+            own.scale(extra / own.sum());
+            return own;
+        }
         // Computing is compared as one sum, because the same code may have the name of its caller in late calls.
-        double computing = own.only(UsualOwnTimes::isComputing).sum();
-        double usualComputing =
-                usual == null ? 0 : usual.only(UsualOwnTimes::isComputing).sum();
+        double computingRatio = usual.sum(Part.Kind.COMPUTING) / own.sum(Part.Kind.COMPUTING);
         Times above = new Times();
         for (Part part : own.longestFirst()) {
-            double weight =
-                    usual == null ? 0 : isComputing(part) ? usualComputing * own.of(part) / computing : usual.of(part);
-            above.add(part, own.of(part) - (usual == null ? 0 : usualNanos * weight / usual.sum()));
+            double weight = part.kind() == Part.Kind.COMPUTING ? computingRatio * own.of(part) : usual.of(part);
+            above.add(part, own.of(part) - usualNanos * weight / usual.sum());
         }
         above.scale(extra / above.sum());
         return above;
