@@ -55,6 +55,13 @@ class UnreadStreamsTest {
         Flux<StringValue> publish(StringValue count);
 
         void whenReady(StringValue count, StreamObserver<StringValue> answers);
+
+        /**
+         * Sends without waiting for the caller.
+         *
+         * @param kilobytes the number of messages; each has 1 KB
+         */
+        void push(StringValue kilobytes, StreamObserver<StringValue> answers);
     }
 
     private static final class PoliteServer implements Polite {
@@ -84,6 +91,15 @@ class UnreadStreamsTest {
                     answers.onCompleted();
                 }
             });
+        }
+
+        @Override
+        public void push(StringValue kilobytes, StreamObserver<StringValue> answers) {
+            StringValue kilobyte = StringValue.of("x".repeat(1000));
+            for (int i = 0; i < Integer.parseInt(kilobytes.getValue()); i++) {
+                answers.onNext(kilobyte);
+            }
+            answers.onCompleted();
         }
     }
 
@@ -338,9 +354,10 @@ class UnreadStreamsTest {
 
         double before = unsent();
         Http2Wire modest = withoutWindow();
-        modest.request(1, WORDS + "count", false);
-        modest.message(1, true, 0, StringValue.of("5000").toByteArray());
-        Await.until("the other stream has begun", () -> unsent() > before + 100_000);
+        modest.request(1, POLITE + "push", false);
+        // even if each message waits on its own, its objects (512 bytes) keep the connection below its 256 KiB
+        modest.message(1, true, 0, StringValue.of("150").toByteArray());
+        Await.until("the whole other stream waits", () -> unsent() > before + 140_000);
         awaitFreeWorkers();
         openWindows(modest);
         assertThat(modest.answer(1).header("grpc-status")).isEqualTo("0");
