@@ -506,7 +506,7 @@ public final class Diagnostician {
     }
 
     private static String quiet() {
-        return "QUIET: fewer than 60 seconds with calls so far; nothing can be said yet\n";
+        return "QUIET: fewer than 60 seconds with calls so far; too few for a diagnosis\n";
     }
 
     private String healthy() {

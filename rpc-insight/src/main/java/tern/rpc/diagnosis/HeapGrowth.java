@@ -146,6 +146,6 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
 
     /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
     String untilFull() {
-        return String.format(Locale.ROOT, "the heap is full in about %.0f s at this rate", secondsToFull);
+        return String.format(Locale.ROOT, "at this rate, the heap is full in about %.0f s", secondsToFull);
     }
 }

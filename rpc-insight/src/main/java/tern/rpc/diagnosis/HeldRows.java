@@ -155,7 +155,7 @@ final class HeldRows {
 
         String fact() {
             return String.format(
-                    Locale.ROOT, "holder   thread %s*, found by %d looks while the statement waited", threads, looks);
+                    Locale.ROOT, "holder   thread %s*, found in %d samples while the statement waited", threads, looks);
         }
     }
 

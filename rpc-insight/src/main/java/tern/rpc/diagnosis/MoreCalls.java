@@ -102,6 +102,6 @@ final class MoreCalls {
         MethodRate.Caller caller = rate.mainCaller();
         String from = caller != null ? "the caller " + caller.address() + " sends" : "callers send";
         return from + " " + times(rate.factor()) + " times the usual calls of " + rate.method()
-                + ": limit the calls there, keep the results, or add an instance of this server";
+                + ": limit the calls there, cache the results, or add an instance of this server";
     }
 }

@@ -151,7 +151,7 @@ final class Operations {
     static String perCall(String word, Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
-                "%-8s %.1f a call, %.1f ms each%s",
+                "%-8s %.1f per call, %.1f ms each%s",
                 word,
                 sum.count(),
                 sum.eachNanos() / 1e6,

@@ -43,7 +43,7 @@ final class RowHolderRules {
             Times one = new Times();
             if (hasBecomeSlower(operation)) {
                 one.add(operation, 1);
-                leaves.pour(wait, one, Leaves.WAIT_FOR + "rows that are locked meanwhile, in " + wait.name());
+                leaves.pour(wait, one, Leaves.WAIT_FOR + "locked rows, in " + wait.name());
             } else if (leaves.of(wait) >= HALF * leaves.of(operation) || makesCallsLate(wait)) {
                 one.add(wait, 1);
                 leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");

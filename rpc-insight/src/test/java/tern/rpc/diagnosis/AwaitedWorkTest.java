@@ -105,7 +105,7 @@ class AwaitedWorkTest {
                 .contains("waits    20 of 20 recorded late or failed calls wait here, 400 ms each")
                 .contains("threads  parcels* worked in 50 of 100 samples of these calls");
         assertThat(first().change().text())
-                .startsWith("complete this result also where code fails")
+                .startsWith("complete this result also if code fails")
                 .contains("if a server answers it (Kafka, HTTP), find out why the server answers slowly")
                 .contains("calls wait in Parcels.of:7");
     }
