@@ -119,8 +119,8 @@ final class ProviderChoice {
         if (!tagsTold) {
             tagsTold = true;
             LOG.warn(
-                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most providers"
-                            + " are used. Look at the entries of the registry",
+                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most"
+                            + " providers are used. Check the entries of the registry",
                     service,
                     byTag.size(),
                     MAX_TAGS,
@@ -167,7 +167,7 @@ final class ProviderChoice {
         if (!rules.equals(refused)) {
             refused = rules;
             LOG.warn(
-                    "{}: {} would disable all {} providers and is not followed in this",
+                    "{}: {} would disable all {} providers and is ignored in this point",
                     service,
                     rules,
                     instances.size());
@@ -216,8 +216,8 @@ final class ProviderChoice {
         if (similar != null) {
             zoneTold = true;
             LOG.warn(
-                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones counts:"
-                            + " change rpc.client.zone here, or rpc.server.advertise.zone there",
+                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones"
+                            + " counts: change rpc.client.zone here, or rpc.server.advertise.zone there",
                     service,
                     zone,
                     similar);

@@ -331,7 +331,7 @@ final class SharedSources {
         private void warnOnce(String address) {
             if (refused.size() < MAX_REFUSED && refused.add(address)) {
                 LOG.warn(
-                        "{} lists {} for {}, which cannot be a provider and is left out; look at the address that it"
+                        "{} lists {} for {}, which cannot be a provider and is left out; check the address that it"
                                 + " registers",
                         source,
                         address,

@@ -167,7 +167,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             try {
                 handle(event);
             } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
-                Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
+                Thrown.log(e, shown -> LOG.error("{}: a message could not be delivered", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
                 return;

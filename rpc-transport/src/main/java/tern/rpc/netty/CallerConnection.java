@@ -265,7 +265,7 @@ final class CallerConnection implements PendingCall.Carrier {
             idleSinceNanos = System.nanoTime();
             owner.released(this);
         } else {
-            close("nothing is read after the last answer");
+            close("the server does not reuse the connection after its last answer");
         }
     }
 

@@ -135,7 +135,7 @@ final class CallerConnections implements CallerConnection.Owner {
         if (given == null || !all.remove(given)) {
             return false;
         }
-        given.close("another kind of connection was needed");
+        given.close("its place was needed for a connection of another kind");
         return true;
     }
 

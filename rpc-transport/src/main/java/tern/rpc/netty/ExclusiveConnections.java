@@ -273,7 +273,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             return false;
         }
         lateAnswersBefore.addAndGet(given.lateAnswers());
-        given.close("another kind of connection was needed");
+        given.close("its place was needed for a connection of another kind");
         return true;
     }
 

@@ -220,8 +220,8 @@ public final class NettyServerTransport implements ServerTransport {
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
         if (settings.tls() != null && settings.clearTextToo()) {
             LOG.warn(
-                    "Port {} serves clear text besides TLS (set by rpc.server.ssl.optional); remove it when every client"
-                            + " speaks TLS",
+                    "Port {} serves clear text in addition to TLS (set by rpc.server.ssl.optional); remove it when"
+                            + " every client uses TLS",
                     port);
         }
     }

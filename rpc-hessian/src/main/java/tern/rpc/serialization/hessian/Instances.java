@@ -41,7 +41,7 @@ final class Instances {
             constructor.setAccessible(true);
             return spread(LOOKUP.unreflectConstructor(constructor));
         } catch (IllegalAccessException failure) {
-            throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+            throw new IllegalArgumentException("no instances of " + type.getName() + " can be created", failure);
         }
     }
 
@@ -130,7 +130,7 @@ final class Instances {
             try {
                 return (Constructor<?>) NEW_CONSTRUCTOR.invoke(FACTORY, type, through);
             } catch (ReflectiveOperationException failure) {
-                throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+                throw new IllegalArgumentException("no instances of " + type.getName() + " can be created", failure);
             }
         }
     }

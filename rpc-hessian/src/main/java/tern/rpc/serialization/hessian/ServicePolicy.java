@@ -307,8 +307,8 @@ class ServicePolicy implements ReadableTypes {
 
     private static String advice(String name, String shown) {
         if (Replacements.isOfHibernate(name)) {
-            return "); it represents an association that the sender has not loaded; the sender must load it, for example"
-                    + " with JOIN FETCH, or send a record of its own";
+            return "); it represents an association that the sender has not loaded; the sender must load it, for"
+                    + " example with JOIN FETCH, or send a separate record class";
         }
         // If attacks use the package of a class, the message must not suggest allowing the class.
         return GadgetNames.contains(name)

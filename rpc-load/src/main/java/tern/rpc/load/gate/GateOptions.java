@@ -107,7 +107,7 @@ record GateOptions(
         GateOptions options(Map<String, String> headers) throws CannotRunException {
             URI server = uri("url", required("url", "the server, such as http://localhost:20880"));
             if (!server.getPath().isEmpty() && !server.getPath().equals("/")) {
-                throw new CannotRunException("--url is '" + server + "'; expected no path behind host and port, which"
+                throw new CannotRunException("--url is '" + server + "'; expected no path after host and port, which"
                         + " --service and --method make");
             }
             String service = name("service", SERVICE_NAME, "an interface, such as example.GreetingService");

@@ -82,7 +82,8 @@ final class ChildNames {
         if (session.cutOffLists().isTooLong(path)) {
             retry.failed();
             warn(
-                    "cannot be listed: the connection is lost whenever the names are received. Probably they have more than "
+                    "cannot be listed: the connection is lost whenever the names are received. Probably they have"
+                            + " more than "
                             + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
             unreadable.run();
         } else {
@@ -162,7 +163,7 @@ final class ChildNames {
 
     /** Logs that a child could not be read, and that its last known entry stays in use. */
     void leaveUnread(String name, String why) {
-        warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". It is tried again");
+        warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". Tern tries again");
     }
 
     /** Returns the child's name for messages, without the token that a Dubbo provider publishes in the name. */

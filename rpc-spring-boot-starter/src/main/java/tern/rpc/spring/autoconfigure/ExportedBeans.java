@@ -259,7 +259,7 @@ final class ExportedBeans {
                 throw new RpcStartException(
                         "@RpcService of bean '" + name + "' names " + service.getName() + ", which " + own.getName()
                                 + " does not implement",
-                        "Implement the interface, or take it out of interfaces.",
+                        "Implement the interface, or remove it from interfaces.",
                         null);
             }
         }
@@ -278,7 +278,7 @@ final class ExportedBeans {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
                     "Implement an interface of your own, or name an interface of a library in @RpcService(interfaces)."
-                            + " Where a @Bean method returns another type, let it return the class.",
+                            + " If a @Bean method returns another type, let it return the class.",
                     null);
         }
         return services;

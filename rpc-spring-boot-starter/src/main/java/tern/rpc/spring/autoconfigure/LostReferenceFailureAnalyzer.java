@@ -160,7 +160,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
                         + constructor.getDeclaringClass().getName() + " has no @RpcReference, but the field '"
                         + field.getName() + "' of its type has one, so a bean of "
                         + field.getType().getName() + " was looked for.",
-                "Put " + LOMBOK + " into lombok.config next to the sources if Lombok writes the constructor, or"
+                "Put " + LOMBOK + " into lombok.config next to the sources if Lombok generates the constructor, or"
                         + " write the constructor with @RpcReference on its parameter.",
                 failure);
     }

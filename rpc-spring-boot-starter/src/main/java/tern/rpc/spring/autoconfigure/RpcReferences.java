@@ -98,8 +98,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (ReferencedServices.isContainer(type)) {
             throw new RpcStartException(
                     where + " refers to " + type.getSimpleName() + ", but a reference is one service",
-                    "Inject the interface of the service, or an Optional or ObjectProvider of it; each service of"
-                            + " several groups or versions is a reference of its own.",
+                    "Inject the interface of the service, or an Optional or ObjectProvider of it; use"
+                            + " a separate reference for each group or version.",
                     null);
         }
         String advice = GeneratedByGrpc.advice(type);

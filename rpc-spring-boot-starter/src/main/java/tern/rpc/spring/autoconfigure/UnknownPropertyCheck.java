@@ -61,7 +61,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         problems.addAll(prefixes.problems());
         if (!problems.isEmpty()) {
             throw new RpcStartException(
-                    String.join("; ", problems), "Correct the name, or take the property out.", null);
+                    String.join("; ", problems), "Correct the name, or remove the property.", null);
         }
         // Ahead-of-time processing runs on a build machine, whose environment variables differ from those of the
         // machine that runs the application.

@@ -247,7 +247,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         if (!mayBeCompressed) {
             fail(
                     StatusCode.INTERNAL,
-                    "its answer has grpc-encoding '" + encoding + "', which was not offered; gzip was",
+                    "its answer has grpc-encoding '" + encoding + "', but the client offered only gzip",
                     Executed.YES);
         }
         return mayBeCompressed;
