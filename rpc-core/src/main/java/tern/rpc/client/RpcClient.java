@@ -138,7 +138,9 @@ public final class RpcClient implements AutoCloseable {
         meters.counter(RpcMeter.CLIENT_LATE_ANSWERS, this, client -> client.sum(ClientConnection::lateAnswers));
     }
 
-    /** Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call. */
+    /**
+     * Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call.
+     */
     static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor timer =
                 new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-client-cluster"));
@@ -481,7 +483,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Builds the client. It opens no connection until {@link RpcClient#refer} is called. */
+        /** Builds the client. The client opens no connection until {@link RpcClient#refer} is called. */
         public RpcClient build() {
             return new RpcClient(this);
         }

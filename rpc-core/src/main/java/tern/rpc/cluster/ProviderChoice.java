@@ -99,8 +99,8 @@ final class ProviderChoice {
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
                 List<String> tags = rules.tags(instance);
-                // Rules may give a provider several tags. The provider then belongs to the subset of each tag, because
-                // calls with one tag must find a provider even if most providers with another tag are not chosen.
+                // Rules may give a provider several tags. A provider with several tags belongs to the subset of each
+                // tag, so that calls with any of the tags find a provider.
                 for (String tag : tags.isEmpty() ? List.of(instance.attributes().tag()) : tags) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
                 }
@@ -111,7 +111,10 @@ final class ProviderChoice {
         return List.copyOf(chosen);
     }
 
-    /** Returns the tags whose providers are used: without a tag, the tag of the reference, and those of most providers. */
+    /**
+     * Returns the tags whose providers are used: without a tag, the tag of the reference, and the tags of most
+     * providers.
+     */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {
             return byTag.keySet();

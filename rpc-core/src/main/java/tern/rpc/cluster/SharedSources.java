@@ -22,8 +22,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The endpoint sources of a client. References whose sources have equal keys share one source. It is closed when the
- * last of these references is closed. Frequent changes are coalesced, and repeated lists are not passed on.
+ * The endpoint sources of a client. References whose sources have equal keys share one source. The source is closed
+ * when the last of these references is closed. Frequent changes are coalesced, and repeated lists are not passed on.
  * Thread-safe.
  */
 final class SharedSources {

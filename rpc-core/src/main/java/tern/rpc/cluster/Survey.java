@@ -13,7 +13,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
- * call. It measures the values that each choice needs, starts attempts to connect, and selects slow or failing
+ * call. The survey measures the values that each choice needs, starts attempts to connect, and selects slow or failing
  * providers for probes. Thread-safe.
  */
 final class Survey {

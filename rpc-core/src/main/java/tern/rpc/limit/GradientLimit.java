@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the number of concurrent calls that a service can use. It measures how additional calls affect the other
+ * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the other
  * calls.
  *
  * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While

@@ -474,7 +474,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Builds the server. It accepts no calls until {@link RpcServer#start} is called.
+         * Builds the server. The server accepts no calls until {@link RpcServer#start} is called.
          *
          * @throws IllegalArgumentException if a service cannot be served or a setting is invalid; the message names the
          *     service or the setting and the reason

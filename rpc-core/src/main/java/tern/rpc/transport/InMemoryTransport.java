@@ -24,10 +24,10 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects a client and a server in one process without sockets. It is used in tests, and to warm up a call path before
- * the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the same object to
- * the client and to the server, where it is either the server's main transport or added with {@link
- * tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * Connects a client and a server in one process without sockets. The transport is used in tests, and to warm up a call
+ * path before the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the
+ * same object to the client and to the server, where it is either the server's main transport or added with
+ * {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 

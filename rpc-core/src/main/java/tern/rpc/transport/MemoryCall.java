@@ -22,7 +22,9 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
+/**
+ * The server's half of an in-memory call. The server's half passes answers directly to the client's half. Thread-safe.
+ */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**

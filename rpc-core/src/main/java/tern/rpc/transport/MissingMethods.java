@@ -13,7 +13,10 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.TypingErrors;
 
-/** Creates the exception for a call to a method that the service does not have. It is the same on every protocol. */
+/**
+ * Creates the exception for a call to a method that the service does not have. The message is the same on every
+ * protocol.
+ */
 public final class MissingMethods {
 
     private static final int MAX_NAMES = 10;
@@ -40,8 +43,8 @@ public final class MissingMethods {
     private MissingMethods() {}
 
     /**
-     * Returns the exception for a missing method. It lists the names of the service's methods. The most similar names
-     * come first, unless the service has many methods or there are many such refusals.
+     * Returns the exception for a missing method. The message lists the names of the service's methods. The most
+     * similar names come first, unless the service has many methods or there are many such refusals.
      */
     public static RpcException refusal(ServiceDescriptor service, String name) {
         return refusal(service, name, RANKED);

@@ -98,7 +98,10 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** Returns this side's certificates without those of their authorities, or an empty list if there are no keys. */
+    /**
+     * Returns this side's certificates without the certificates of their authorities, or an empty list if there are no
+     * keys.
+     */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

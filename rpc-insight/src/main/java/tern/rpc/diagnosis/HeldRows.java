@@ -115,7 +115,7 @@ final class HeldRows {
         long lastNanos;
     }
 
-    /** The number of inspections of the connections that found a statement waiting. */
+    /** Counts the inspections in which the statement waited. */
     private static final class Waits {
         int looks;
         long lastNanos;

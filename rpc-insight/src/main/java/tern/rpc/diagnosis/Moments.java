@@ -22,7 +22,7 @@ final class Moments {
      * One moment.
      *
      * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
-     * @param work what the threads did that serve no call; null if these threads were not sampled
+     * @param work the work of threads that serve no call; null if these threads were not sampled
      */
     private record Moment(
             boolean isCommonPoolFull, @Nullable Work work) {}

@@ -40,7 +40,7 @@ final class Operations {
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Applies in place of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
+    /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final Excess excess;

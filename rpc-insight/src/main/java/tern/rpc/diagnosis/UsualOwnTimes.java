@@ -31,7 +31,7 @@ final class UsualOwnTimes {
     /**
      * Finds the samples of punctual calls to the methods of the given late or failed calls.
      *
-     * @param samples the samples of all sampled calls, including those that met the latency target
+     * @param samples the samples of all sampled calls, including calls that met the latency target
      */
     static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
         Set<CallLedger> late = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -194,7 +194,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began while "sweeping" was still true has not scheduled a sweep of its own, so a sweep that
+            // A call that began while "sweeping" was still true has not scheduled another sweep, so a sweep that
             // checks its deadline is scheduled here.
             sweepLater();
         }

@@ -112,7 +112,7 @@ final class QueryArguments {
     }
 
     /**
-     * Decodes values. If a time has a space in place of the plus sign of its offset, the error message explains the
+     * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
      */
     private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {

@@ -175,7 +175,9 @@ final class AnnotatedReference {
         return protocol;
     }
 
-    /** Returns whether connection details, such as those of a container, supply the addresses of the reference. */
+    /**
+     * Returns whether connection details, such as the details of a container, supply the addresses of the reference.
+     */
     private boolean isDetailed() {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }

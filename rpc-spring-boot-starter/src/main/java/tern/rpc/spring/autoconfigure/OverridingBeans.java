@@ -102,7 +102,7 @@ final class OverridingBeans {
         }
     }
 
-    /** Returns the overriding beans of the reference's type whose name differs from that of the reference. */
+    /** Returns the overriding beans of the reference's type whose name differs from the name of the reference. */
     List<String> otherNames() {
         return otherNames;
     }

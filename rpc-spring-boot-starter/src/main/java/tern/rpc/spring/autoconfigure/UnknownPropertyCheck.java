@@ -63,8 +63,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or remove the property.", null);
         }
-        // Ahead-of-time processing runs on a build machine, whose environment variables differ from those of the
-        // machine that runs the application.
+        // Ahead-of-time processing runs on a build machine, whose environment variables differ from the variables of
+        // the machine that runs the application.
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }

@@ -10,8 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 
 /**
- * Writes complete small requests directly as bytes. The bytes are the same as those of Netty's codec, which would
- * create about 12 objects for each request (docs/decisions/0011). Confined to the event loop.
+ * Writes complete small requests directly as bytes. Netty's codec would write the same bytes, but would create about 12
+ * objects for each request (docs/decisions/0011). Confined to the event loop.
  */
 final class PlainRequests {
 

@@ -26,7 +26,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private byte flags;
     private int payloadBytes;
     private int blockBytes; // number of bytes of the incomplete header block; 0 if no header block is incomplete
-    private int completed; // number of complete frames so far, except those of the incomplete header block
+    private int completed; // number of complete frames so far, except frames of the incomplete header block
     private @Nullable ResetFrames reset;
     // ignores the frames of refused streams; null until the final GOAWAY has been sent
     private @Nullable LateFrames late;

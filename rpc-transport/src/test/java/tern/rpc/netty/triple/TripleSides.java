@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Triple servers for tests. They are closed in reverse order. */
+/** Triple servers for tests. The servers are closed in reverse order. */
 final class TripleSides implements AutoCloseable {
 
     private final EventLoops loops = EventLoops.start(2);
