@@ -202,8 +202,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
-     * has almost decayed to the usual time.
+     * that is slow on average is avoided. A slow provider must be tried again even if the recorded response time of its
+     * last answer has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

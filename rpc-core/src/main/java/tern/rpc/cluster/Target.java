@@ -189,8 +189,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the
-     * provider became usable, unless all providers are new.
+     * Returns the fraction of its weight that the provider currently gets. The fraction is below 1 in the first 30 s
+     * after the provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {

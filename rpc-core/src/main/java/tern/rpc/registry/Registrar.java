@@ -132,8 +132,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Returns a future that completes when the entries have been read back from every registry. It never completes if
-     * there is no registration.
+     * Returns a future that completes when the entries have been read back from every registry. The future never
+     * completes if there is no registration.
      */
     public synchronized CompletableFuture<Void> seen() {
         if (publications.isEmpty()) {

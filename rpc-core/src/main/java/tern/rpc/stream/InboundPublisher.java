@@ -64,9 +64,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. It is half of the
-     * bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's next
-     * request.
+     * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
+     * the bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's
+     * next request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 

@@ -73,9 +73,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      *
      * @param maxRequestBytes the maximum size of a request
      * @param maxResponseBytes the maximum size of an answer
-     * @param starter runs on the caller's thread if a call finds no server; may be null. It must make a server serve
-     *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then fails
-     *     the call. It may run several times, and on several threads concurrently
+     * @param starter runs on the caller's thread if a call finds no server; may be null. The starter must make a server
+     *     serve this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then
+     *     fails the call. The starter may run several times, and on several threads concurrently
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -340,7 +340,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer to a one-way call. It has no value. */
+    /** The answer to a one-way call. Such an answer has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override

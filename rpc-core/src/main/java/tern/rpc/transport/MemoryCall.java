@@ -28,8 +28,8 @@ import tern.rpc.serialization.SerializationException;
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
-     * The transport of a call. It is notified when the call ends, and when an answer arrives after the call has
-     * ended.
+     * The transport of a call. The transport is notified when the call ends, and when an answer arrives after the call
+     * has ended.
      */
     interface Owner {
         void over(MemoryCall call);
@@ -365,8 +365,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * An answer. It contains an encoded result, an encoded exception, or an {@link RpcException} without bytes. For
-     * both kinds of exceptions, {@code failure} is set.
+     * An answer. The answer contains an encoded result, an encoded exception, or an {@link RpcException} without bytes.
+     * For both kinds of exceptions, {@code failure} is set.
      */
     private final class Bytes implements Answer {
 

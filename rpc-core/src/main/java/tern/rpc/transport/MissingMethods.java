@@ -22,8 +22,8 @@ public final class MissingMethods {
     private static final int MAX_NAMES = 10;
 
     /**
-     * The number of characters of a name that are compared. It is limited, because the caller chooses the length of the
-     * name.
+     * The number of characters of a name that are compared. The number is limited, because the caller chooses the
+     * length of the name.
      */
     private static final int MAX_COMPARED = 32;
 

@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures that a server returned. Each stack trace has one frame for the server, followed by
- * the frames of the caller's code. It omits the frames that decoded the answer. Errors, and exceptions whose classes
- * exist only on the server, become an {@link RpcException}.
+ * the frames of the caller's code. The stack trace omits the frames that decoded the answer. Errors, and exceptions
+ * whose classes exist only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 

@@ -95,8 +95,8 @@ final class HttpConnections {
     }
 
     /**
-     * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. They wait for the
-     * same connections, so they are one cause.
+     * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. These exchanges
+     * wait for the same connections, so they are one cause.
      */
     void merge(Leaves leaves) {
         Map<String, List<Part>> byPeer = new TreeMap<>();

@@ -51,7 +51,7 @@ final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
-    /** Returns the time of the call. It is too long if the call ran operations in parallel. */
+    /** Returns the time of the call. The result is too long if the call ran operations in parallel. */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
         for (Phase phase : Phase.values()) {

@@ -283,8 +283,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service. It receives only streaming calls, because a filter answers all other
-     * calls.
+     * Creates the target object of a service. The object receives only streaming calls, because a filter answers all
+     * other calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(

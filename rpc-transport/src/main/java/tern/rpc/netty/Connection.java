@@ -30,8 +30,8 @@ public final class Connection implements PendingCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     /**
-     * The maximum number of pending calls if the connection transmits one call at a time. It is two, because the next
-     * call may begin before the previous answer has been delivered to its caller.
+     * The maximum number of pending calls if the connection transmits one call at a time. The number is two, because
+     * the next call may begin before the previous answer has been delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 

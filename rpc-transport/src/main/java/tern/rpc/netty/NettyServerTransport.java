@@ -234,8 +234,8 @@ public final class NettyServerTransport implements ServerTransport {
         // thousands of idle connections.
         ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
-        // The listener decrements the connection count. It is added before any step that may fail, because the count
-        // must decrease in any case.
+        // The listener decrements the connection count. The listener is added before any step that may fail, because
+        // the count must decrease in any case.
         accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
             tooMany.warn(

@@ -108,8 +108,8 @@ final class Instances {
     }
 
     /**
-     * The JDK's reflection factory for serialization libraries. It is looked up by name, because the compiler warns
-     * about direct use.
+     * The JDK's reflection factory for serialization libraries. The factory is looked up by name, because the compiler
+     * warns about direct use.
      */
     private static final class Reflection {
 

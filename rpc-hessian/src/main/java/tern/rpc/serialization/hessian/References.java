@@ -31,7 +31,10 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number that the next value gets. It equals {@code size}, except while an earlier skipped value is read. */
+    /**
+     * The number that the next value gets. The number equals {@code size}, except while an earlier skipped value is
+     * read.
+     */
     private int next;
 
     void clear() {

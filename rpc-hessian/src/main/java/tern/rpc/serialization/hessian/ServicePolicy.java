@@ -164,8 +164,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. They have the class if it belongs to a package of
-     * the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
+     * Returns whether callers of the service have an exception class. Callers have the class if it belongs to a package
+     * of the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
      * superclasses from the JDK do not count.
      */
     boolean knowsException(Class<?> type) {

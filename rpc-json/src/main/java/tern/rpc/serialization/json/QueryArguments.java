@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class QueryArguments {
 
-    /** The query parameter that selects the format of the answer. It is not an argument. */
+    /** The query parameter that selects the format of the answer. This parameter is not an argument. */
     private static final String FORMAT = "format";
 
     /** The end of a time whose offset has lost its plus sign. */

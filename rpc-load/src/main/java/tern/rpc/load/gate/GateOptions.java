@@ -66,8 +66,8 @@ record GateOptions(
     private static final String SEE_HELP = "; see --help";
 
     /**
-     * The maximum number of users. It is slightly below 1,024, which is the number of calls that a Tern server accepts
-     * on one connection by default.
+     * The maximum number of users. The number is slightly below 1,024, which is the number of calls that a Tern server
+     * accepts on one connection by default.
      */
     private static final int MAX_USERS = 1_000;
 

@@ -15,7 +15,7 @@ public interface ProcessMetadata {
     /**
      * Requests the services of the process's current revision. Does not block.
      *
-     * @return a future that completes within a few seconds. It fails if the process does not respond, or if the
+     * @return a future that completes within a few seconds. The future fails if the process does not respond, or if the
      *     response exceeds the limits
      */
     CompletableFuture<ApplicationMetadata> of(ProcessEntry process);

@@ -48,8 +48,8 @@ final class ChildNames {
      * @param most the maximum number of names that are used. A longer list is read only after pauses of up to 30
      *     seconds, because each list costs time
      * @param listed receives all names after each change, or no names while the node does not exist
-     * @param unreadable called if the names cannot be listed although the session is connected. They are listed again
-     *     after a pause
+     * @param unreadable called if the names cannot be listed although the session is connected. The names are listed
+     *     again after a pause
      */
     ChildNames(Session session, String path, int most, Consumer<List<String>> listed, Runnable unreadable) {
         this.session = session;

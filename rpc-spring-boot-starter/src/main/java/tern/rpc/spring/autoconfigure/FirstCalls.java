@@ -59,8 +59,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance that makes no calls. It is used in applications without tern-rpc-hessian, because the warm-up
-     * calls send Java values.
+     * Creates an instance that makes no calls. Such an instance is used in applications without tern-rpc-hessian,
+     * because the warm-up calls send Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();

@@ -5,8 +5,8 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body reader for GET requests, whose message is in the query of the URL. It skips the body. Confined to the event
- * loop.
+ * The body reader for GET requests, whose message is in the query of the URL. This reader skips the body. Confined to
+ * the event loop.
  */
 final class GivenBody implements BodyReader {
 

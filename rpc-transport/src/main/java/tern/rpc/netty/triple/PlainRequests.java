@@ -57,8 +57,8 @@ final class PlainRequests {
     }
 
     /**
-     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
-     * the size of the header list, which counts 32 additional bytes for each field.
+     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. The result is also an upper
+     * bound on the size of the header list, which counts 32 additional bytes for each field.
      */
     private int roomBytes(ClientCall call) {
         return call.bytes() + authority.length() + 64 * (OWN_FIELDS + call.requestFields().length / 2);

@@ -89,7 +89,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread like the threads that Tomcat creates. It also stores how long its request waited. */
+    /** A thread like the threads that Tomcat creates. The thread also stores how long its request waited. */
     private static final class Worker extends TaskThread implements WaitedWorker {
         private long waitedNanos; // Only the thread that this object represents uses the field.
 
