@@ -90,13 +90,13 @@ final class Survey {
         double[] judged = new double[costs.length];
         int known = 0;
         boolean warm = false;
-        boolean unheard = false;
+        boolean isAnyConnecting = false;
         for (Target target : targets) {
             Node node = target.node();
             lookAt(target, now);
             boolean isUsable = target.isUsable();
             if (!isUsable && node.isConnecting()) {
-                unheard = true;
+                isAnyConnecting = true;
                 target.connection().probe();
             }
             if (isUsable && node.isKnown() && known < costs.length) {
@@ -107,7 +107,7 @@ final class Survey {
         }
         figures.set(median(costs, known), warm);
         measureGroups(routes, now);
-        if (unheard) {
+        if (isAnyConnecting) {
             nextNanos.set(now + SOON_NANOS);
         }
         attempt(targets, now);

@@ -30,7 +30,7 @@ public final class Target implements Candidate {
     private volatile long callsAtCopy; // The reference's number of calls when it last sent the provider a probe.
 
     /** The state of the calls that the reference has sent to the provider. */
-    private record Calls(AttemptBudget retries, LastMinute lastMinute, Presence presence) {}
+    private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}
 
     Target(Node node, Figures figures, NanoClock clock, Attributes attributes) {
         this.node = node;
@@ -50,7 +50,7 @@ public final class Target implements Candidate {
             current = new Calls(
                     AttemptBudget.forRetries(clock),
                     new LastMinute(clock.nanoTime()),
-                    new Presence(node.usableSinceNanos()));
+                    new ServicePresence(node.usableSinceNanos()));
             calls = current;
         }
         return current;
@@ -152,7 +152,7 @@ public final class Target implements Candidate {
     }
 
     /** Returns the state that says whether the provider has the reference's service. */
-    Presence presence() {
+    ServicePresence presence() {
         return calls().presence();
     }
 

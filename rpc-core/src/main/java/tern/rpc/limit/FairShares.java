@@ -52,8 +52,8 @@ final class FairShares {
     // The first count is the number of tenants with admitted calls that are not single connections, such as client
     // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
     // connection is a tenant only until a connection from a second address arrives.
-    private final AtomicInteger wholes = new AtomicInteger();
-    private final AtomicInteger parts = new AtomicInteger();
+    private final AtomicInteger wholeTenants = new AtomicInteger();
+    private final AtomicInteger connectionTenants = new AtomicInteger();
 
     // The last tenant for which permits were reserved, and the end of the reservation.
     private volatile @Nullable Share other;
@@ -101,7 +101,7 @@ final class FairShares {
     }
 
     private AtomicInteger tenantsLike(Share share) {
-        return share.isPart() ? parts : wholes;
+        return share.isPart() ? connectionTenants : wholeTenants;
     }
 
     /**

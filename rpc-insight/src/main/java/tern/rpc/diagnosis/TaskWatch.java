@@ -53,7 +53,7 @@ final class TaskWatch {
     private final Map<String, TaskSamples> executors = new HashMap<>();
     // threads outside of executors, such as timer threads, by name
     private final Map<String, TaskSamples> threads = new HashMap<>();
-    private final Lookups lookups = new Lookups();
+    private final NameLookups lookups = new NameLookups();
     private final VirtualTasks virtual = new VirtualTasks();
     private final Moments moments = new Moments();
     // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
@@ -233,7 +233,7 @@ final class TaskWatch {
     }
 
     /** Returns the lookups of host names by threads that serve no call. */
-    Lookups lookups() {
+    NameLookups lookups() {
         return lookups;
     }
 

@@ -123,7 +123,7 @@ public final class EventLoops implements AutoCloseable {
 
         @Override
         protected IoEventLoop newChild(Executor executor, IoHandlerFactory handlers, Object... arguments) {
-            return new EnduringLoop(this, executor, handlers);
+            return new ErrorTolerantLoop(this, executor, handlers);
         }
     }
 

@@ -63,13 +63,13 @@ final class ConnectGetForm implements HttpForm {
         }
         ConnectAnswers.checkServes(method, codecs, query.encoding(), false);
         boolean gzip = ContentCoding.isGzip("compression", query.compression());
-        return call(exchange, query, route, new GivenBody(query.bytes(), gzip), gzip);
+        return call(exchange, query, route, new QueryBody(query.bytes(), gzip), gzip);
     }
 
     /** Creates a call with an empty message. For an unknown method, the message in the query is not decoded. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
-        GivenBody nothing = new GivenBody(new byte[0], false);
+        QueryBody nothing = new QueryBody(new byte[0], false);
         return call(exchange, query(exchange), Route.nowhere(exchange.head()), nothing, false);
     }
 
