@@ -53,7 +53,8 @@ final class ClusterTexts {
         EndpointSnapshot snapshot = list.snapshot();
         String since = " since " + snapshot.since() + (snapshot.why().isEmpty() ? "" : ": " + snapshot.why());
         String held = list.emptied() && snapshot.state() != EndpointSnapshot.State.UNKNOWN
-                ? "; the providers held for " + ChangeTexts.time(now - list.heldSinceNanos()) + " are all gone"
+                ? "; the providers that this client kept for " + ChangeTexts.time(now - list.heldSinceNanos())
+                        + " are all gone"
                 : "";
         return switch (snapshot.state()) {
             case UNKNOWN -> "which has not answered" + since + "; check whether it can be reached";
