@@ -73,7 +73,7 @@ public final class NettyServerTransport implements ServerTransport {
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
 
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
-    // no silent connection, whatever the address of the new connection.
+    // no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
     // for each address whose last search found no silent connection, the earliest time of its next search; removed when
     // the last connection from the address is closed
@@ -332,7 +332,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether a search would find no silent connection, whatever the address of the new connection. */
+    /** Returns whether a search would find no silent connection for a new connection from any address. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -66,7 +66,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         return null;
     }
 
-    /** Explains a bean that looks for a service in another way than by injection, such as {@code @Resource}. */
+    /** Explains a bean that looks up a service without injection, for example with {@code @Resource}. */
     private @Nullable FailureAnalysis lookedUp(
             @Nullable String bean, NoSuchBeanDefinitionException missing, Throwable failure) {
         Class<?> type = missing.getBeanType();
