@@ -226,7 +226,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
             assertThat(lines.all())
                     .containsExactly(
-                            "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for" + " 55 s");
+                            "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for 55 s");
         }
     }
 

@@ -76,12 +76,18 @@ final class CodeText {
             case RESULT -> result(part, shown, line);
             case FILE -> file(part, shown, line);
             case SOCKET ->
-                code("SLOW SOCKET", part.name(), "check the peer that " + shown + " talks to, or set a shorter"
-                        + " timeout", line);
+                code(
+                        "SLOW SOCKET",
+                        part.name(),
+                        "check the peer that " + shown + " talks to, or set a shorter timeout",
+                        line);
             case EVENT_LOOP -> eventLoop(part, shown);
             case RESOLVER ->
-                code("SLOW NAME LOOKUP", part.name(), "check the DNS resolver of this machine; the lookups are in"
-                        + " " + shown, line);
+                code(
+                        "SLOW NAME LOOKUP",
+                        part.name(),
+                        "check the DNS resolver of this machine; the lookups are in " + shown,
+                        line);
             case CLASS_LOADING ->
                 code(
                         "CLASS LOADING",
@@ -92,8 +98,11 @@ final class CodeText {
             case CLASS_INITIALIZATION -> initialization(part, shown, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(shown, line), line);
             case ELSEWHERE ->
-                code("OTHER THREADS", "asynchronous work", "find out what completes the results of asynchronous"
-                        + " methods so late", line);
+                code(
+                        "OTHER THREADS",
+                        "asynchronous work",
+                        "find out what completes the results of asynchronous methods so late",
+                        line);
             default -> new Told("FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
         };
     }
@@ -323,10 +332,9 @@ final class CodeText {
         String hint = Hints.result(excess.samples.calledIn(part));
         List<String> unexplained = work.facts(part);
         if (hint.isEmpty() && !unexplained.isEmpty()) {
-            hint =
-                    "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
-                            + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server"
-                            + " answers slowly: no thread was found that works for it most of the time";
+            hint = "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
+                    + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server"
+                    + " answers slowly: no thread was found that works for it most of the time";
         }
         String equal = EqualWaits.fact(excess, part);
         String completer = evidence.tasks().idleConsumerOf(line);
@@ -343,8 +351,8 @@ final class CodeText {
                         + " answers slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + shown;
         String failed = work.failedTasks(part);
-        String first = failed == null ? "" : "find out why tasks fail before they complete this result:"
-                + " " + failed + "; ";
+        String first =
+                failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";
         String ended = equal == null
                 ? ""
                 : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")

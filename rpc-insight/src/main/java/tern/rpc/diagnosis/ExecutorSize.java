@@ -44,8 +44,9 @@ final class ExecutorSize {
         return Change.of(
                 Where.CODE,
                 "set " + threads + " threads for the executor \"" + pool.name() + "\" instead of " + pool.max()
-                        + (core(pool) == null ? "" : ": set both its core size and its maximum, because it"
-                        + " " + ONLY_WHEN_FULL));
+                        + (core(pool) == null
+                                ? ""
+                                : ": set both its core size and its maximum, because it " + ONLY_WHEN_FULL));
     }
 
     /**

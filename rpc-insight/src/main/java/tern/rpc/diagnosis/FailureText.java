@@ -27,10 +27,12 @@ final class FailureText {
                     "do not shut down an executor that calls still use, or create it again for the next use"),
             Known.of("Too many open files", "close files and sockets, or raise the limit of open files (ulimit -n)"),
             Known.of("No space left on device", "free space on the disk"),
-            Known.of("Read-only file system", "make the file system writable; the kernel often makes it read-only"
-                    + " after a disk failure"),
-            Known.of("unable to create native thread", "end threads or use a pool: this process has reached its limit"
-                    + " of threads"),
+            Known.of(
+                    "Read-only file system",
+                    "make the file system writable; the kernel often makes it read-only after a disk failure"),
+            Known.of(
+                    "unable to create native thread",
+                    "end threads or use a pool: this process has reached its limit of threads"),
             Known.of("Direct buffer memory", "release direct buffers, or raise -XX:MaxDirectMemorySize"),
             Known.of(
                     "Java heap space|GC overhead limit",

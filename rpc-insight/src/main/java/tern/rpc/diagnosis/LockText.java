@@ -52,8 +52,7 @@ final class LockText {
             return new Told(
                     "LOCK",
                     part.name(),
-                    Change.of(
-                            Where.CODE, permits + ": wanted in " + shown + meanwhile + "; more threads do not help"),
+                    Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; more threads do not help"),
                     facts);
         }
         if (holder != null) {
@@ -109,9 +108,8 @@ final class LockText {
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();
         if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
-            facts.add(
-                    "held     no sample shows what the holders of the permits do; if nobody uses them, they were not"
-                            + " returned");
+            facts.add("held     no sample shows what the holders of the permits do; if nobody uses them, they were not"
+                    + " returned");
         }
         String equal = EqualWaits.fact(excess, part);
         if (equal != null) {

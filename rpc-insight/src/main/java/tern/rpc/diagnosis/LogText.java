@@ -60,8 +60,8 @@ final class LogText {
         double lines = operations.count(Phase.LOGGING);
         double usually = operations.usualCount(Phase.LOGGING);
         if (usually >= 0 && lines > MORE_LINES * Math.max(1, usually)) {
-            String counted = String.format(Locale.ROOT, "%.0f lines per call are written, usually"
-                    + " %.0f", lines, usually);
+            String counted =
+                    String.format(Locale.ROOT, "%.0f lines per call are written, usually %.0f", lines, usually);
             facts.add("lines    " + counted);
             return new Told(
                     "SLOW LOG",
@@ -102,8 +102,8 @@ final class LogText {
                         "use an AsyncAppender with neverBlock" + own
                                 + " in the Logback configuration, or a faster appender, or write fewer lines per call"
                                 + in(calls));
-            case ASYNCHRONOUS -> Change.of(Where.CODE, "use a faster appender, or write fewer lines per"
-                    + " call" + in(calls));
+            case ASYNCHRONOUS ->
+                Change.of(Where.CODE, "use a faster appender, or write fewer lines per call" + in(calls));
         };
         return new Told("SLOW LOG", "log appenders", change, facts);
     }

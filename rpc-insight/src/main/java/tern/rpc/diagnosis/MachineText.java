@@ -131,12 +131,13 @@ final class MachineText {
                     Change.of(
                             Where.MACHINE,
                             "raise -XX:ReservedCodeCacheSize, or generate less code (proxies, scripts, lambdas in"
-                                    + " loops): the JVM has stopped compiling, so code" + " such as " + shown
+                                    + " loops): the JVM has stopped compiling, so code such as " + shown
                                     + " is interpreted"),
                     withBusy(facts));
         }
-        String objects = allocated.isEmpty() ? "" : "; fewer or smaller objects also need less processor time:"
-                + " " + allocated;
+        String objects = allocated.isEmpty()
+                ? ""
+                : "; fewer or smaller objects also need less processor time: " + allocated;
         return new Told(
                 "CODE COMPUTES",
                 part.name(),
@@ -166,8 +167,10 @@ final class MachineText {
             return new Told(
                     "PROCESSORS",
                     "stolen by the host",
-                    Change.of(Where.MACHINE, "use another host or more processors: other virtual machines take the"
-                            + " processors of this one"),
+                    Change.of(
+                            Where.MACHINE,
+                            "use another host or more processors: other virtual machines take the"
+                                    + " processors of this one"),
                     withBusy(facts));
         }
         if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {

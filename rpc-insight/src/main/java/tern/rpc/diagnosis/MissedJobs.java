@@ -32,8 +32,9 @@ final class MissedJobs {
         }
         OutsideOperations.Series series = OutsideOperations.of(phase, part.name());
         OutsideOperations.Series.Pause pause = series == null ? null : series.tooLong(System.nanoTime());
-        return pause == null ? change : Change.of(Where.CODE, advice(part.name(), pause) + "; otherwise "
-                + change.text());
+        return pause == null
+                ? change
+                : Change.of(Where.CODE, advice(part.name(), pause) + "; otherwise " + change.text());
     }
 
     static String advice(String operation, OutsideOperations.Series.Pause pause) {

@@ -130,8 +130,9 @@ final class PoolText {
                 new Told(
                         "WAIT AT POOL",
                         verdict.name(),
-                        Change.of(Where.UNKNOWN, "do not change the size: the pool has free connections; check the"
-                                + " next cause"),
+                        Change.of(
+                                Where.UNKNOWN,
+                                "do not change the size: the pool has free connections; check the next cause"),
                         verdict.facts());
         };
     }
@@ -467,7 +468,7 @@ final class PoolText {
         if (hold < 0 || areOccupied) {
             return Change.of(
                     Where.CODE,
-                    "use a separate executor instead of " + name + " for tasks that wait" + ": "
+                    "use a separate executor instead of " + name + " for tasks that wait: "
                             + (pool.max() == 1
                                     ? "its only thread is busy"
                                     : "all of its " + pool.max() + " threads are busy")

@@ -142,8 +142,10 @@ record PoolVerdict(
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(
-                    Locale.ROOT, "proof    %d are in use, but the recorded uses explain only"
-                            + " %.1f", snapshot.active(), needed));
+                    Locale.ROOT,
+                    "proof    %d are in use, but the recorded uses explain only %.1f",
+                    snapshot.active(),
+                    needed));
             return new PoolVerdict(pool, Reason.LEAKED, null, null, facts);
         }
         boolean opens = lends && snapshot.active() < size && snapshot.idle() == 0 && waits;
@@ -253,8 +255,10 @@ record PoolVerdict(
                 switch (reason) {
                     case LEAKED -> "proof    the calls that took these connections have ended";
                     case NESTED -> "proof    the calls that took these connections wait for another one";
-                    default -> executing ? "proof    a statement runs on the connection" : "proof    no statement"
-                            + " runs on the connection";
+                    default ->
+                        executing
+                                ? "proof    a statement runs on the connection"
+                                : "proof    no statement runs on the connection";
                 });
         if (user != null && user.operation != null) {
             all.add("last     " + user.operation);

@@ -215,8 +215,8 @@ final class RemoteText {
                             "every provider",
                             Change.of(
                                     Where.MACHINE,
-                                    "check the network of this machine:"
-                                            + " " + String.join(", ", all) + " became slow together"),
+                                    "check the network of this machine: " + String.join(", ", all)
+                                            + " became slow together"),
                             facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());

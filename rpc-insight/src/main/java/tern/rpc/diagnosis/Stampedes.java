@@ -118,8 +118,8 @@ final class Stampedes {
         }
 
         String text() {
-            return String.format(Locale.ROOT, "%d calls run it at the same time, every %.1f"
-                    + " s", atOnce, everyNanos / 1e9);
+            return String.format(
+                    Locale.ROOT, "%d calls run it at the same time, every %.1f s", atOnce, everyNanos / 1e9);
         }
     }
 

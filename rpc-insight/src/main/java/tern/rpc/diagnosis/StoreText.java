@@ -137,8 +137,8 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "check the database's log disk or replication; run fewer transactions per"
-                                    + " call" + at(place)),
+                            "check the database's log disk or replication; run fewer transactions per call"
+                                    + at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;

@@ -85,9 +85,8 @@ class AdviceTest {
                 new PoolSetting("pool.validation-query", "select ok", PoolSetting.Source.USER, PoolSetting.Use.CHECK));
 
         assertThat(causeAtPool(PoolKind.JDBC, 2, 8, 3).change().text())
-                .contains(
-                        "the pool checks each connection before each use (pool.test-on-borrow=true,"
-                                + " pool.validation-query=select ok)")
+                .contains("the pool checks each connection before each use (pool.test-on-borrow=true,"
+                        + " pool.validation-query=select ok)")
                 .doesNotContain("network");
     }
 

@@ -83,8 +83,8 @@ class ClientFailuresTest {
         Diagnosis miss = failing(thrownIn("", new FeignException(FEIGN)), USUAL);
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("PEER FAILS: HTTP peer at stock:8080: HTTP status 503");
-        assertThat(first(miss).change().text()).startsWith("find out why HTTP peer at stock:8080 or the process"
-                + " behind it");
+        assertThat(first(miss).change().text())
+                .startsWith("find out why HTTP peer at stock:8080 or the process behind it");
     }
 
     @Test

@@ -114,9 +114,8 @@ class LikelyHoldersTest {
         try {
             assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");
             assertThat(shop.diagnosis().causes().get(0).evidence())
-                    .contains(
-                            "held     no sample shows what the holders of the permits do; if nobody uses them, they"
-                                    + " were not returned");
+                    .contains("held     no sample shows what the holders of the permits do; if nobody uses them, they"
+                            + " were not returned");
         } finally {
             answer.complete("");
             permits.release();

@@ -156,9 +156,8 @@ class MachineCausesTest {
                 2, 0.6, 0.1, 0, 0.3, 0.3, "G1 Evacuation Pause", 310e6, -1, List.of(export), 0, null, List.of()));
 
         assertThat(first.change().text())
-                .isEqualTo(
-                        "create fewer or smaller objects at the same time in Archive.row:19, where threads export*"
-                                + " allocate 300 MB/s");
+                .isEqualTo("create fewer or smaller objects at the same time in Archive.row:19, where threads export*"
+                        + " allocate 300 MB/s");
     }
 
     @ParameterizedTest

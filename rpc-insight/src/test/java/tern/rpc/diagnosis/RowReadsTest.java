@@ -58,7 +58,9 @@ class RowReadsTest {
 
         Cause first = first(look(true, stack));
 
-        assertThat(first.change().text()).startsWith("check this statement: its plan").doesNotContain("fetch size");
+        assertThat(first.change().text())
+                .startsWith("check this statement: its plan")
+                .doesNotContain("fetch size");
     }
 
     @Test

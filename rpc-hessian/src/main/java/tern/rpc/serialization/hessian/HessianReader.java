@@ -149,6 +149,8 @@ final class HessianReader implements ObjectReader {
      */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(
-                what + " cannot be created from its parts: " + failure.getClass().getName() + in.here(), failure);
+                what + " cannot be created from its parts: "
+                        + failure.getClass().getName() + in.here(),
+                failure);
     }
 }

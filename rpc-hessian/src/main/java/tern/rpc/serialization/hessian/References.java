@@ -121,8 +121,8 @@ final class References {
 
     void check(int number, HessianInput in) {
         if (number < 0 || number >= size) {
-            throw new SerializationException("reference to value " + number + ", but there are only " + size
-                    + in.here());
+            throw new SerializationException(
+                    "reference to value " + number + ", but there are only " + size + in.here());
         }
     }
 

@@ -295,8 +295,8 @@ final class ValueReader {
         }
         int index = in.intOf(tag);
         if (index < 0 || index >= typeNames.size()) {
-            throw new SerializationException("type name " + index + ", but there are only " + typeNames.size()
-                    + in.here());
+            throw new SerializationException(
+                    "type name " + index + ", but there are only " + typeNames.size() + in.here());
         }
         return typeNames.get(index);
     }
@@ -441,8 +441,7 @@ final class ValueReader {
     void makeRoom(long bytes) {
         shellBytes -= bytes;
         if (shellBytes < 0) {
-            throw new SerializationException(
-                    "too many fields are missing in the objects of this message" + in.here());
+            throw new SerializationException("too many fields are missing in the objects of this message" + in.here());
         }
     }
 

@@ -161,7 +161,7 @@ record GateOptions(
                 // A malformed address is reported with the same exception as an unsupported scheme, after this block.
             }
             throw new CannotRunException(
-                    "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
+                    "--" + name + " is '" + value + "'; expected http:// or https://, a host and a port");
         }
 
         private void putIfGiven(Map<String, String> headers, String name, String header) {

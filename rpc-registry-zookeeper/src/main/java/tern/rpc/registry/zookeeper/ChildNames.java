@@ -81,10 +81,9 @@ final class ChildNames {
         listing = false;
         if (session.cutOffLists().isTooLong(path)) {
             retry.failed();
-            warn(
-                    "cannot be listed: the connection is lost whenever the names are received. Probably they have"
-                            + " more than "
-                            + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
+            warn("cannot be listed: the connection is lost whenever the names are received. Probably they have"
+                    + " more than "
+                    + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
             unreadable.run();
         } else {
             list();

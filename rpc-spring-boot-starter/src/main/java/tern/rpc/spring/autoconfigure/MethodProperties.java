@@ -120,8 +120,7 @@ final class MethodProperties {
                 property,
                 property + " is set, but " + service.simpleName() + " has no method '" + name + "'; it has "
                         + String.join(", ", names),
-                (closest == null ? "" : "Did you mean " + closest + "? ")
-                        + "Correct the name, or remove the property.",
+                (closest == null ? "" : "Did you mean " + closest + "? ") + "Correct the name, or remove the property.",
                 null);
     }
 

@@ -142,10 +142,9 @@ class RpcStartFailureTest {
         }
 
         assertThat(output)
-                .contains(
-                        "rpc.limits.allowed-classes contains com.example, which is not a class on the class path; for"
-                                + " the"
-                                + " classes of a package, write com.example.*")
+                .contains("rpc.limits.allowed-classes contains com.example, which is not a class on the class path; for"
+                        + " the"
+                        + " classes of a package, write com.example.*")
                 .doesNotContain("contains java.util.Optional")
                 .doesNotContain("contains org.shop");
     }

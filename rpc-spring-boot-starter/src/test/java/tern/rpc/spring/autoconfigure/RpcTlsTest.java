@@ -120,7 +120,7 @@ class RpcTlsTest {
 
             assertThat(failure)
                     .hasMessageStartingWith(property
-                            + " names the SSL bundle 'shop', but this application has no bean of" + " type SslBundles");
+                            + " names the SSL bundle 'shop', but this application has no bean of type SslBundles");
             assertThat(failure.action()).contains("SslAutoConfiguration");
         });
     }
