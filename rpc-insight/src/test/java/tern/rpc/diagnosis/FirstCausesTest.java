@@ -164,7 +164,7 @@ class FirstCausesTest {
                         call -> call.own(1)),
                 failed(
                         "WAIT AT POOL: hikari",
-                        "cannot be looked at",
+                        "Tern does not measure this pool",
                         new SQLTransientConnectionException("Connection is not available"),
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 90)));
     }

@@ -43,9 +43,8 @@ class TimeOutsTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TIMEOUT TOO SHORT: GET stock:80");
         assertThat(first(miss).change().text())
                 .isEqualTo("set a longer timeout for GET stock:80, called in Orders.find:41: it ends after 20 ms and"
-                        + " usually takes"
-                        + " 40 ms");
-        assertThat(miss.text()).contains("recorded calls failed because of a timeout");
+                        + " usually takes 40 ms");
+        assertThat(miss.text()).contains("recorded calls failed because of its timeout");
     }
 
     @Test

@@ -108,7 +108,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
         }
         return new FailureAnalysis(
                 place + " needs a bean of " + type.getName() + ", and there is none.",
-                "If it is a remote service, put @RpcReference on the field or parameter (if Lombok writes the"
+                "If it is a remote service, put @RpcReference on the field or parameter (if Lombok generates the"
                         + " constructor, also put " + LOMBOK + " into lombok.config next to the sources). Otherwise,"
                         + " define a bean of this type.",
                 failure);
