@@ -428,7 +428,7 @@ final class Operations {
         each.keySet()
                 .removeIf(
                         name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
-        return new SlowerTogether(each, name -> usualNamed(phase, name)).isByTheSameTime();
+        return new CommonSlowdown(each, name -> usualNamed(phase, name)).isByTheSameTime();
     }
 
     /**

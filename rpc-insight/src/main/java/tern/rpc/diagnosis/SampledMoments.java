@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * What other threads did at the moments at which the threads of calls were sampled. A sample belongs to the moment with
  * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
  */
-final class Moments {
+final class SampledMoments {
 
     private static final int MAX_MOMENTS = 1_024;
 
