@@ -135,9 +135,8 @@ final class MachineText {
                                     + " is interpreted"),
                     withBusy(facts));
         }
-        String objects = allocated.isEmpty()
-                ? ""
-                : "; fewer or smaller objects also need less processor time: " + allocated;
+        String objects =
+                allocated.isEmpty() ? "" : "; fewer or smaller objects also need less processor time: " + allocated;
         return new Told(
                 "CODE COMPUTES",
                 part.name(),
