@@ -76,7 +76,9 @@ public final class Invocation {
         return deadline;
     }
 
-    /** Returns the executor that decodes answers and completes stages. It never runs a task on an event loop. */
+    /**
+     * Returns the executor that decodes answers and completes stages. This executor never runs a task on an event loop.
+     */
     public Executor executor() {
         return executor;
     }

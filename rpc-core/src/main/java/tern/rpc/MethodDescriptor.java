@@ -25,7 +25,7 @@ public final class MethodDescriptor {
         this.index = index;
         this.signature = signature;
         Method method = signature.method();
-        RpcMethod marks = method == null ? null : Marks.of(method, RpcMethod.class);
+        RpcMethod marks = method == null ? null : MethodAnnotations.of(method, RpcMethod.class);
         this.exceptions = signature.exceptions();
         this.readOnly = effects == ServiceDescriptor.Effects.NONE || (marks != null && marks.readOnly());
         this.idempotent =

@@ -77,9 +77,9 @@ record MethodSignature(
                             + " other arguments; a stream of requests must be the only parameter, so put the others into its elements");
         }
         ValueType resultType = valueType(result, position, warnings);
-        RpcMethod marks = Marks.of(method, RpcMethod.class);
+        RpcMethod marks = MethodAnnotations.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
-        WireName wireName = Marks.of(method, WireName.class);
+        WireName wireName = MethodAnnotations.of(method, WireName.class);
         return new MethodSignature(
                 wireName == null ? method.getName() : wireName.value(),
                 method,

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * have no identity. Calls to unknown services and methods are checked too, so that unauthorized callers do not learn
  * which ones exist.
  *
- * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. It may block briefly, for
- * example to read a cache or a directory. While it blocks, the call occupies its worker, and the time counts towards
- * the deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads
- * may call an authorizer at the same time.
+ * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. An authorizer may block
+ * briefly, for example to read a cache or a directory. While it blocks, the call occupies its worker, and the time
+ * counts towards the deadline. At the deadline, the server answers the caller even if the authorizer has not returned.
+ * Many threads may call an authorizer at the same time.
  *
  * <pre>{@code
  * @Bean

@@ -268,7 +268,8 @@ public final class ServerContext {
 
     /**
      * Runs the listener when the call is cancelled, or immediately if the call is already cancelled. The listener runs
-     * on the thread that cancels the call, usually an event loop, and must not block. It may make asynchronous calls.
+     * on the thread that cancels the call, usually an event loop, and must not block. The listener may make
+     * asynchronous calls.
      */
     public void onCancel(Runnable listener) {
         synchronized (whole) {

@@ -1,9 +1,9 @@
 package tern.rpc;
 
 /**
- * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}. It carries any number of
- * values, followed by exactly one call to {@link #onCompleted} or {@link #onError}. An observer is not thread-safe: its
- * methods must not be called concurrently.
+ * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}. The stream carries any
+ * number of values, followed by exactly one call to {@link #onCompleted} or {@link #onError}. An observer is not
+ * thread-safe: its methods must not be called concurrently.
  *
  * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and blocks
  * while the peer is slow, so that a fast writer cannot exhaust the memory. After the end of the call, {@code onNext}

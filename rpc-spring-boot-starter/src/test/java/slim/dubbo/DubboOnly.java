@@ -9,8 +9,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * An application whose methods take and return ordinary Java objects, not protobuf messages. It calls itself over
- * {@code dubbo} and over Triple, then exits.
+ * An application whose methods take and return ordinary Java objects, not protobuf messages. The application calls
+ * itself over {@code dubbo} and over Triple, then exits.
  */
 @SpringBootApplication
 public class DubboOnly {

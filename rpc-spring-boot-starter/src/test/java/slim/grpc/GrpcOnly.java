@@ -13,7 +13,7 @@ import tern.rpc.WireName;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** An application whose methods use only protobuf messages. It calls itself once, then exits. */
+/** An application whose methods use only protobuf messages. The application calls itself once, then exits. */
 @SpringBootApplication
 public class GrpcOnly {
 

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** A simulated backup job, which holds database connections. It does not run as part of a call. */
+/** A simulated backup job, which holds database connections. The job does not run as part of a call. */
 @Component
 class Backups {
 

@@ -16,7 +16,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
 /**
- * An HTTP client whose connections live for only 1 ms. It therefore resolves the host name for almost every request.
+ * An HTTP client whose connections live for only 1 ms. The client therefore resolves the host name for almost every
+ * request.
  */
 @Component
 class Directory implements Step {

@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * One half of the faults that test the diagnosis. The authors of the diagnosis rules know the faults of the open half,
- * but not those of the blind half. Java's service loader finds the halves.
+ * but not the faults of the blind half. Java's service loader finds the halves.
  */
 public interface Half {
 

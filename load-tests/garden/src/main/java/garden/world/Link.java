@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A proxy between the shop application and a database or an HTTP server. It can delay, block, throttle or cut
+ * A proxy between the shop application and a database or an HTTP server. The proxy can delay, block, throttle or cut
  * connections. Thread-safe.
  */
 public final class Link implements AutoCloseable {

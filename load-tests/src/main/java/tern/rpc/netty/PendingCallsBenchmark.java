@@ -27,8 +27,8 @@ import tern.sample.api.UserService;
 
 /**
  * Measures the cost of finding a waiting call by its id, and of ending a call at its deadline. Compares Tern's data
- * structures with those of the JDK and Netty. Each of the two threads has 128 open calls. One operation adds a call and
- * answers the oldest call.
+ * structures with data structures of the JDK and Netty. Each of the two threads has 128 open calls. One operation adds
+ * a call and answers the oldest call.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

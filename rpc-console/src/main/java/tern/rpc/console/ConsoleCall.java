@@ -33,7 +33,7 @@ import tern.rpc.transport.WrongArguments;
 
 /**
  * A call that the console makes, in the form that the server expects. The thread that handles the browser's HTTP
- * request waits in {@link #await} and watches the call's deadline. No other thread is needed. Thread-safe.
+ * request waits in {@link #await} and watches the call's deadline. A console call needs no further thread. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
 

@@ -272,7 +272,7 @@ final class ConsoleCalls {
         if (found == null) {
             throw new WrongRequestException(export.key() + "/" + request.method() + " has the descriptors "
                     + named.stream().map(MethodDescriptor::descriptor).collect(Collectors.joining(", "))
-                    + "; send one of them as descriptor");
+                    + "; send one of these as the descriptor");
         }
         return found;
     }
@@ -305,7 +305,7 @@ final class ConsoleCalls {
                     request.messages().get(0), method.parameters().size(), json));
         } else if (!method.parameters().isEmpty()) {
             throw new WrongRequestException(method + " takes "
-                    + method.parameters().size() + " arguments, and messages is empty; send one list of them");
+                    + method.parameters().size() + " arguments, but messages is empty; send the arguments as one list");
         }
         return messages;
     }
@@ -363,7 +363,7 @@ final class ConsoleCalls {
         try {
             server.serve(made);
         } catch (IllegalStateException e) {
-            throw new WrongRequestException(503, e.getMessage() + "; it takes no calls any more");
+            throw new WrongRequestException(503, e.getMessage() + "; it accepts no more calls");
         }
         transport = made;
         return made;

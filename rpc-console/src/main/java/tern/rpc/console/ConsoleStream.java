@@ -13,7 +13,7 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * The message stream of a console call. It delivers a fixed list of requests, and adds the answers to the
+ * The message stream of a console call. The stream delivers a fixed list of requests, and adds the answers to the
  * {@link ConsoleCall}. Thread-safe.
  */
 final class ConsoleStream implements MessageStream {

@@ -37,7 +37,7 @@ final class ConsoleTransport implements ServerTransport {
     ConsoleOutcome.Result call(ConsoleCall call) {
         CallHandler to = handler;
         if (to == null || closed) {
-            throw new WrongRequestException(503, "the RPC server was closed; it takes no calls any more");
+            throw new WrongRequestException(503, "the RPC server was closed; it accepts no more calls");
         }
         running.add(call);
         received.incrementAndGet();

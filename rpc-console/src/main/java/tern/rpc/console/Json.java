@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class Json {
 
-    /** The version of the JSON format. It increases when a member changes its meaning or is removed. */
+    /** The version of the JSON format. The version increases when a member changes its meaning or is removed. */
     static final int VERSION = 1;
 
     private static final int MAX_DEPTH = 100;

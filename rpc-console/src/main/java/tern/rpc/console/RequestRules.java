@@ -9,8 +9,8 @@ import tern.rpc.PeerText;
 
 /**
  * The rules for a request that makes a call. The rules prevent pages on other sites from making calls through a browser
- * that has access to the console. A page on another site can submit forms and send simple requests. It can neither send
- * the header {@link #MARK} nor choose the value of the {@code Origin} header.
+ * that has access to the console. A page on another site can submit forms and send simple requests. Such a page can
+ * neither send the header {@link #MARK} nor choose the value of the {@code Origin} header.
  */
 final class RequestRules {
 

@@ -13,14 +13,14 @@ import org.springframework.util.MimeType;
 
 /**
  * Serves the console's page at {@code /actuator/rpc-console}, and its data as JSON under this path. The endpoint is
- * available only if the application's settings expose it. It makes calls only if
+ * available only if the application's settings expose it. The endpoint makes calls only if
  * {@code management.endpoint.rpc-console.access} is {@code unrestricted}.
  */
 @WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RpcConsoleEndpoint {
 
     /**
-     * The endpoint's id. It contains no dash, because Spring Boot logs a warning about an id with a dash. Property
+     * The endpoint's id. The id contains no dash, because Spring Boot logs a warning about an id with a dash. Property
      * names may still spell the id with a dash.
      */
     static final String ID = "rpcConsole";

@@ -310,7 +310,7 @@ class ConsoleCallTest {
                         Consoles.call("greet", ",\"surprise\":1", new String[] {"[1]"}),
                         "unknown member surprise",
                         Consoles.call("greet"),
-                        "takes 1 arguments, and messages is empty")
+                        "takes 1 arguments, but messages is empty")
                 .entrySet()) {
             Http.Answer answer = post(wrong.getKey());
 

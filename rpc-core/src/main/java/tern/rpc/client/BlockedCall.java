@@ -13,7 +13,7 @@ import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A nested call that has no filters and whose caller blocks. It stores the provider of the last attempt. Only the
+ * A nested call that has no filters and whose caller blocks. The call stores the provider of the last attempt. Only the
  * caller's thread uses it, but any thread may cancel it.
  */
 final class BlockedCall extends NestedCall {

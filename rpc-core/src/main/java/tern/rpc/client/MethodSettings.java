@@ -26,7 +26,7 @@ public record MethodSettings(
         @Nullable String hashKey,
         @Nullable Boolean hedged) {
 
-    /** Settings without any value. The settings of the next level then apply, such as those of the service. */
+    /** Settings without any value. The settings of the next level then apply, such as the settings of the service. */
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
     public MethodSettings {

@@ -138,7 +138,9 @@ public final class RpcClient implements AutoCloseable {
         meters.counter(RpcMeter.CLIENT_LATE_ANSWERS, this, client -> client.sum(ClientConnection::lateAnswers));
     }
 
-    /** Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call. */
+    /**
+     * Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call.
+     */
     static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor timer =
                 new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rpc-client-cluster"));
@@ -176,7 +178,7 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Returns the executor for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. Its tasks may block, for
-     * example while they look up host names. It has four threads, and is shut down with this client.
+     * example while they look up host names. The executor has four threads, and is shut down with this client.
      */
     public ScheduledExecutorService timer() {
         return lookups;
@@ -392,24 +394,25 @@ public final class RpcClient implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Adds a transport. It is closed with the client. If several transports have the same protocol, the client uses
-         * and closes only the last one.
+         * Adds a transport. The transport is closed with the client. If several transports have the same protocol, the
+         * client uses and closes only the last one.
          */
         public Builder transport(ClientTransport transport) {
             transports.add(transport);
             return this;
         }
 
-        /** Adds a filter. It runs inside all filters that were added earlier. */
+        /** Adds a filter. The filter runs inside all filters that were added earlier. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * Sets the timeout of calls that have no more specific timeout. It includes all attempts. The client sends the
-         * remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server may
-         * have run it nevertheless. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout of calls that have no more specific timeout. This timeout includes all attempts. The client
+         * sends the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The
+         * server may have run it nevertheless. Streams have no default timeout (see
+         * {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */
@@ -481,7 +484,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Builds the client. It opens no connection until {@link RpcClient#refer} is called. */
+        /** Builds the client. The client opens no connection until {@link RpcClient#refer} is called. */
         public RpcClient build() {
             return new RpcClient(this);
         }

@@ -3,7 +3,9 @@ package tern.rpc.client;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** A call that has passed through the filters and has been sent. It may consist of several attempts. Thread-safe. */
+/**
+ * A call that has passed through the filters and has been sent. The call may consist of several attempts. Thread-safe.
+ */
 interface SentCall {
 
     /** Cancels the call because its caller gave up. Does nothing if the call has already ended. */

@@ -120,7 +120,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             }
             if (loggedDefaults.add(method)) {
                 LOG.info(
-                        "{} runs at the caller, since the provider does not have it: {}",
+                        "{} runs in the caller, because the provider does not have this method: {}",
                         called.descriptor(),
                         e.getMessage());
             }

@@ -155,9 +155,9 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets the supplier of keys and trusted certificates for the providers of the reference. It is called for every
-         * new connection. Only references with the same supplier share connections. The default is the transport's
-         * setting.
+         * Sets the supplier of keys and trusted certificates for the providers of the reference. The supplier is called
+         * for every new connection. Only references with the same supplier share connections. The default is the
+         * transport's setting.
          */
         public Builder<T> tls(Supplier<Tls> tls) {
             this.tls = tls;

@@ -59,8 +59,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // The following fields describe the current attempt. They are written under the lock on this object. The first two
-    // fields are also read without this lock.
+    // The following fields describe the current attempt. These fields are written under the lock on this object. The
+    // first two fields are also read without this lock.
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // True once a request may have been sent or an answer has arrived.
     private boolean requestsEnded;
@@ -80,7 +80,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         this.listener = listener;
     }
 
-    /** Sets the sender of requests. It is notified when it can send again and when the call ends. */
+    /** Sets the sender of requests. The sender is notified when it can send again and when the call ends. */
     void writeWith(MessageWriter newWriter) {
         writer = newWriter;
         if (over != null) {

@@ -144,7 +144,7 @@ final class StreamCall implements StreamAttempts.Listener {
                             ? RpcException.refusal(StatusCode.CANCELLED, descriptor + " is over", Executed.NO)
                             : new RpcException(
                                     StatusCode.INTERNAL,
-                                    "a filter passed on " + descriptor + ", a stream, twice",
+                                    "a filter passed on the stream " + descriptor + " twice",
                                     Executed.NO,
                                     null));
         }

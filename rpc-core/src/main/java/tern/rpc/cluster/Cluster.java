@@ -361,8 +361,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records the outcome of an attempt that has ended. The method and the tag must be those that were passed to {@link
-     * #pick}. With another method or tag, another balancer would record the outcome.
+     * Records the outcome of an attempt that has ended. The method and the tag must be the values that were passed to
+     * {@link #pick}. With another method or tag, another balancer would record the outcome.
      *
      * @param tag the call's tag, or empty for the reference's tag
      */

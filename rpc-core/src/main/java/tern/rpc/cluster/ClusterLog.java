@@ -40,7 +40,7 @@ final class ClusterLog {
                     () -> service + ": " + source + " lists " + listed + " providers; " + held
                             + " more still answer and are kept");
         } else if (!before.held().isEmpty() && held == 0 && listed > 0) {
-            changes.changed(Level.INFO, () -> service + ": " + source + " lists all providers that are used");
+            changes.changed(Level.INFO, () -> service + ": " + source + " lists all used providers again");
         }
     }
 

@@ -37,23 +37,24 @@ final class ClusterTexts {
         if (routes.isRuledOut()) {
             return "no provider of " + service + " may take the call: all "
                     + routes.all().size() + " (" + named(routes.all()) + ") are excluded by " + routes.rules()
-                    + "; look at the rules";
+                    + "; check the rules";
         }
         return routes.all().isEmpty()
-                ? "no address of " + service + " is known; looked at " + source + ", " + reason(list, now)
+                ? "no address of " + service + " is known; its source is " + source + ", " + reason(list, now)
                 : "no provider of " + service + " may take the call: "
                         + routes.all().size() + " are known, "
                         + (tag.isEmpty()
                                 ? "but all have a tag and the call has none"
                                 : "but none has the tag '" + tag + "'")
-                        + " (" + named(routes.all()) + "); look at the tags of the providers and of the call";
+                        + " (" + named(routes.all()) + "); check the tags of the providers and of the call";
     }
 
     private static String reason(LastGood list, long now) {
         EndpointSnapshot snapshot = list.snapshot();
         String since = " since " + snapshot.since() + (snapshot.why().isEmpty() ? "" : ": " + snapshot.why());
         String held = list.emptied() && snapshot.state() != EndpointSnapshot.State.UNKNOWN
-                ? "; the providers held for " + ChangeTexts.time(now - list.heldSinceNanos()) + " are all gone"
+                ? "; the providers that this client kept for " + ChangeTexts.time(now - list.heldSinceNanos())
+                        + " are all gone"
                 : "";
         return switch (snapshot.state()) {
             case UNKNOWN -> "which has not answered" + since + "; check whether it can be reached";
@@ -62,7 +63,7 @@ final class ClusterTexts {
                 (snapshot.why().isEmpty() ? "whose list is empty" : "whose list has no usable address") + since + held
                         + "; check whether providers run and register";
             case FRESH ->
-                "whose " + snapshot.instances().size() + " addresses are all of other protocols ("
+                "whose " + snapshot.instances().size() + " addresses all have other protocols ("
                         + snapshot.instances().stream()
                                 .limit(MAX_NAMED)
                                 .map(instance -> instance.endpoint().protocol() + "://" + instance.endpoint())
@@ -71,7 +72,7 @@ final class ClusterTexts {
                                 ? " and " + (snapshot.instances().size() - MAX_NAMED) + " more)"
                                 : ")")
                         + since
-                        + "; look at the protocol of the reference";
+                        + "; check the protocol of the reference";
         };
     }
 
@@ -110,7 +111,7 @@ final class ClusterTexts {
                     .append(ChangeTexts.time(node.ejection().forNanos(now)))
                     .append(" more)");
         }
-        return text.append("; look at their logs").toString();
+        return text.append("; check their logs").toString();
     }
 
     private static String named(List<Target> targets) {

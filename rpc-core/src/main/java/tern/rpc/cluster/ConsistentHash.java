@@ -17,8 +17,8 @@ import tern.rpc.endpoint.Candidate;
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. It must not depend on the number of providers, because a list change could then move all
-     * keys.
+     * The number of slots. The number of slots must not depend on the number of providers, because a list change could
+     * then move all keys.
      */
     private static final int SLOTS = 1 << 16;
 

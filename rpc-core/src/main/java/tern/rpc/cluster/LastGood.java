@@ -112,7 +112,7 @@ record LastGood(
             return true;
         }
         if (2 * near(next) >= used) {
-            return false; // Usually, only a few entries have changed. This case must be cheap for long lists.
+            return false; // In a long list, usually only a few entries have changed, so this check must be cheap.
         }
         return 2 * missing(counted, next).size() > used;
     }

@@ -22,8 +22,8 @@ final class PowerOfTwoChoices implements Balancer {
     private static final int PAIRS = 4;
 
     /**
-     * The cost above which another pair is drawn, even if the provider is not slow on average. It is so high that
-     * healthy providers rarely exceed it, because their shares would otherwise not follow their weights.
+     * The cost above which another pair is drawn, even if the provider is not slow on average. The threshold is so high
+     * that healthy providers rarely exceed it, because their shares would otherwise not follow their weights.
      */
     private static final double BAD = 4.5;
 

@@ -35,7 +35,7 @@ final class ProbePauses {
     /** The minimum pause between a failure and the next probe. */
     private static final long FAILED_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
-    /** The pause after a good answer. It is short, because the next good answer may end the probes. */
+    /** The pause after a good answer. This pause is short, because the next good answer may end the probes. */
     private static final long GOOD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final AtomicLongFieldUpdater<ProbePauses> NEXT =

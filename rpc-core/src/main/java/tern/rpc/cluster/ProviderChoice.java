@@ -99,8 +99,8 @@ final class ProviderChoice {
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
                 List<String> tags = rules.tags(instance);
-                // Rules may give a provider several tags. The provider then belongs to the subset of each tag, because
-                // calls with one tag must find a provider even if most providers with another tag are not chosen.
+                // Rules may give a provider several tags. A provider with several tags belongs to the subset of each
+                // tag, so that calls with any of the tags find a provider.
                 for (String tag : tags.isEmpty() ? List.of(instance.attributes().tag()) : tags) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
                 }
@@ -111,7 +111,10 @@ final class ProviderChoice {
         return List.copyOf(chosen);
     }
 
-    /** Returns the tags whose providers are used: without a tag, the tag of the reference, and those of most providers. */
+    /**
+     * Returns the tags whose providers are used: without a tag, the tag of the reference, and the tags of most
+     * providers.
+     */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {
             return byTag.keySet();
@@ -119,8 +122,8 @@ final class ProviderChoice {
         if (!tagsTold) {
             tagsTold = true;
             LOG.warn(
-                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most providers"
-                            + " are used. Look at the entries of the registry",
+                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most"
+                            + " providers are used. Check the entries of the registry",
                     service,
                     byTag.size(),
                     MAX_TAGS,
@@ -167,7 +170,7 @@ final class ProviderChoice {
         if (!rules.equals(refused)) {
             refused = rules;
             LOG.warn(
-                    "{}: {} would disable all {} providers and is not followed in this",
+                    "{}: {} would disable all {} providers and is ignored in this point",
                     service,
                     rules,
                     instances.size());
@@ -216,8 +219,8 @@ final class ProviderChoice {
         if (similar != null) {
             zoneTold = true;
             LOG.warn(
-                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones counts:"
-                            + " change rpc.client.zone here, or rpc.server.advertise.zone there",
+                    "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones"
+                            + " counts: change rpc.client.zone here, or rpc.server.advertise.zone there",
                     service,
                     zone,
                     similar);

@@ -22,8 +22,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The endpoint sources of a client. References whose sources have equal keys share one source. It is closed when the
- * last of these references is closed. Frequent changes are coalesced, and repeated lists are not passed on.
+ * The endpoint sources of a client. References whose sources have equal keys share one source. The source is closed
+ * when the last of these references is closed. Frequent changes are coalesced, and repeated lists are not passed on.
  * Thread-safe.
  */
 final class SharedSources {
@@ -331,7 +331,7 @@ final class SharedSources {
         private void warnOnce(String address) {
             if (refused.size() < MAX_REFUSED && refused.add(address)) {
                 LOG.warn(
-                        "{} lists {} for {}, which cannot be a provider and is left out; look at the address that it"
+                        "{} lists {} for {}, which cannot be a provider and is left out; check the address that it"
                                 + " registers",
                         source,
                         address,

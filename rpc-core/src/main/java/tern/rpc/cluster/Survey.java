@@ -13,7 +13,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
- * call. It measures the values that each choice needs, starts attempts to connect, and selects slow or failing
+ * call. The survey measures the values that each choice needs, starts attempts to connect, and selects slow or failing
  * providers for probes. Thread-safe.
  */
 final class Survey {
@@ -90,13 +90,13 @@ final class Survey {
         double[] judged = new double[costs.length];
         int known = 0;
         boolean warm = false;
-        boolean unheard = false;
+        boolean isAnyConnecting = false;
         for (Target target : targets) {
             Node node = target.node();
             lookAt(target, now);
             boolean isUsable = target.isUsable();
             if (!isUsable && node.isConnecting()) {
-                unheard = true;
+                isAnyConnecting = true;
                 target.connection().probe();
             }
             if (isUsable && node.isKnown() && known < costs.length) {
@@ -107,7 +107,7 @@ final class Survey {
         }
         figures.set(median(costs, known), warm);
         measureGroups(routes, now);
-        if (unheard) {
+        if (isAnyConnecting) {
             nextNanos.set(now + SOON_NANOS);
         }
         attempt(targets, now);
@@ -202,8 +202,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
-     * has almost decayed to the usual time.
+     * that is slow on average is avoided. A slow provider must be tried again even if the recorded response time of its
+     * last answer has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

@@ -30,7 +30,7 @@ public final class Target implements Candidate {
     private volatile long callsAtCopy; // The reference's number of calls when it last sent the provider a probe.
 
     /** The state of the calls that the reference has sent to the provider. */
-    private record Calls(AttemptBudget retries, LastMinute lastMinute, Presence presence) {}
+    private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}
 
     Target(Node node, Figures figures, NanoClock clock, Attributes attributes) {
         this.node = node;
@@ -50,7 +50,7 @@ public final class Target implements Candidate {
             current = new Calls(
                     AttemptBudget.forRetries(clock),
                     new LastMinute(clock.nanoTime()),
-                    new Presence(node.usableSinceNanos()));
+                    new ServicePresence(node.usableSinceNanos()));
             calls = current;
         }
         return current;
@@ -152,7 +152,7 @@ public final class Target implements Candidate {
     }
 
     /** Returns the state that says whether the provider has the reference's service. */
-    Presence presence() {
+    ServicePresence presence() {
         return calls().presence();
     }
 
@@ -189,8 +189,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the
-     * provider became usable, unless all providers are new.
+     * Returns the fraction of its weight that the provider currently gets. The fraction is below 1 in the first 30 s
+     * after the provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {

@@ -308,7 +308,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Rejects new tasks from now on, except those of {@link #executeAdmitted}. Queued tasks still run, and idle
+     * Rejects new tasks from now on, except tasks of {@link #executeAdmitted}. Queued tasks still run, and idle
      * threads end.
      */
     @Override

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently, and it must not block. It
- * should not allocate memory, and its run time should not grow with the number of providers.
+ * Chooses a provider for each attempt of a call. Many threads use a balancer concurrently, and it must not block. A
+ * balancer should not allocate memory, and its run time should not grow with the number of providers.
  */
 public interface Balancer {
 

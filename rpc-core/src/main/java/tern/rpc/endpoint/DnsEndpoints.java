@@ -250,7 +250,7 @@ public final class DnsEndpoints implements EndpointSource {
         boolean usable = new Endpoint(address.getHostAddress(), 0).mayBeProvider();
         if (!usable && refused.size() < MAX_REFUSED && refused.add(host + " " + address.getHostAddress())) {
             LOG.warn(
-                    "Host {} resolves to {}, which cannot be a provider and is left out; look at its DNS entry",
+                    "Host {} resolves to {}, which cannot be a provider and is left out; check its DNS entry",
                     host,
                     address.getHostAddress());
         }

@@ -39,8 +39,8 @@ final class BusyPoint {
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * The factor by which the mean time of calls must rise before they are considered slower. It corresponds to four
-     * standard errors of the mean time in a window.
+     * The factor by which the mean time of calls must rise before they are considered slower. The factor corresponds to
+     * four standard errors of the mean time in a window.
      */
     private static final double LONGER = 1.5;
 

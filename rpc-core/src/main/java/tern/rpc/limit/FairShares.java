@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. It handles
- * only calls that find few free permits.
+ * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class
+ * handles only calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
  * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
@@ -50,10 +50,10 @@ final class FairShares {
     private volatile @Nullable Share largest;
 
     // The first count is the number of tenants with admitted calls that are not single connections, such as client
-    // addresses. The second count is the number of connections with admitted calls. The counts are separate, because
-    // connections are tenants only while no connection comes from a second address.
-    private final AtomicInteger wholes = new AtomicInteger();
-    private final AtomicInteger parts = new AtomicInteger();
+    // addresses. The second count is the number of connections with admitted calls. Both counts are needed, because a
+    // connection is a tenant only until a connection from a second address arrives.
+    private final AtomicInteger wholeTenants = new AtomicInteger();
+    private final AtomicInteger connectionTenants = new AtomicInteger();
 
     // The last tenant for which permits were reserved, and the end of the reservation.
     private volatile @Nullable Share other;
@@ -101,7 +101,7 @@ final class FairShares {
     }
 
     private AtomicInteger tenantsLike(Share share) {
-        return share.isPart() ? parts : wholes;
+        return share.isPart() ? connectionTenants : wholeTenants;
     }
 
     /**

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the number of concurrent calls that a service can use. It measures how additional calls affect the other
+ * Finds the number of concurrent calls that a service can use. The limit measures how additional calls affect the other
  * calls.
  *
  * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * limit doubles.
  * <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
  * u.
- * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t. It shrinks by at least 30 % and at
- * most 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A gradient
- * below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call. The limit
- * then returns to its previous value. After three such results, the measured t becomes the usual time.
+ * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t. The limit shrinks by at least 30 %
+ * and at most 50 % (80 % if the previous step down was right). The next window shows whether this step was right. A
+ * gradient below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call.
+ * The limit then returns to its previous value. After three such results, the measured t becomes the usual time.
  * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
  * measure the gradient, the limit is doubled for one window after twenty windows, or as soon as t has risen or fallen
  * by a factor of 1.5. The doubled limit is kept if the gradient is below 0.25.
@@ -72,8 +72,8 @@ public final class GradientLimit implements Limit {
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
     /**
-     * The target duration after a step down, as a fraction of the acceptable duration. It is below 1, because the
-     * random arrival of calls makes the actual duration vary.
+     * The target duration after a step down, as a fraction of the acceptable duration. The fraction is below 1, because
+     * the random arrival of calls makes the actual duration vary.
      */
     private static final double AIM = 0.75;
 
@@ -100,8 +100,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The factor by which the mean time of calls must differ to be considered changed. It corresponds to four standard
-     * errors of the mean time in a window.
+     * The factor by which the mean time of calls must differ to be considered changed. The factor corresponds to four
+     * standard errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 

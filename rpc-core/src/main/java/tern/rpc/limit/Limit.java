@@ -2,7 +2,7 @@ package tern.rpc.limit;
 
 /**
  * The maximum number of concurrent calls, which a {@link Limiter} enforces. An implementation computes the number from
- * the limiter's measurements. It uses neither a clock nor a thread. Used by one thread at a time.
+ * the limiter's measurements. The algorithm uses neither a clock nor a thread. Used by one thread at a time.
  */
 public interface Limit {
 

@@ -14,8 +14,8 @@ import tern.rpc.NanoClock;
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
- * twenty calls, whichever comes first. It lasts for at least the mean duration of a call, because calls that arrive
- * together leave together.
+ * twenty calls, whichever comes first. The window lasts for at least the mean duration of a call, because calls that
+ * arrive together leave together.
  *
  * <p>Calls are considered to queue if two conditions hold. First, the number of calls that found no free permit is at
  * least a tenth of the number of calls served. Second, it is at least ten times the number of calls that found less

@@ -1,7 +1,8 @@
 package tern.rpc.limit;
 
 /**
- * The reason why a call was refused before its method ran. It is a tag value of the {@code rpc.server.refused} meter.
+ * The reason why a call was refused before its method ran. The reason is a tag value of the {@code rpc.server.refused}
+ * meter.
  */
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */

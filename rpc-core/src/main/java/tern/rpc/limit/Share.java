@@ -47,7 +47,7 @@ public final class Share {
         this.whole = whole;
     }
 
-    /** Returns the tenant's name. It is escaped, because it may come from a client's certificate. */
+    /** Returns the tenant's name. The name is escaped, because it may come from a client's certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }

@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** An observer of served unary calls that have a ledger. It is notified at the end of each call. */
+/** An observer of served unary calls that have a ledger. An observer is notified at the end of each call. */
 @FunctionalInterface
 public interface CallObserver {
 

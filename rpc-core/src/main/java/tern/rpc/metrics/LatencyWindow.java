@@ -216,7 +216,10 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** Returns the current second on the clock that times the calls. It can be compared with {@link Point#second}. */
+    /**
+     * Returns the current second on the clock that times the calls. The number can be compared with
+     * {@link Point#second}.
+     */
     public long second() {
         return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }

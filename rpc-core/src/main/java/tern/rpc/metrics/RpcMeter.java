@@ -35,7 +35,7 @@ public enum RpcMeter {
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_HEDGES("rpc.client.hedges", "Attempts sent to a second provider because the first one was slow"),
     CLIENT_EJECTIONS("rpc.client.ejections", "Times that calls began to avoid a provider because of its failures"),
-    CLIENT_PROBES("rpc.client.probes", "Checks whether a silent, slow or failing provider has recovered"),
+    CLIENT_PROBES("rpc.client.probes", "Calls that check whether a silent, slow or failing provider has recovered"),
     CLIENT_FALLBACKS("rpc.client.fallbacks", "Calls that no provider accepted and a fallback answered"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
     CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets", "bytes"),

@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. It is the first available of the following: the configured host, an address of
- * this machine in the configured network, the single address on which the server listens, and the source address of the
- * route to the registry.
+ * The address that a provider publishes. The address is the first available of the following: the configured host, an
+ * address of this machine in the configured network, the single address on which the server listens, and the source
+ * address of the route to the registry.
  *
  * @param reason the source of the host, for the log
  */

@@ -23,7 +23,7 @@ final class FilePublication implements Publication {
     void start() {
         verify().whenComplete((repaired, failure) -> {
             if (!problem.isEmpty()) {
-                LOG.warn("{} could not be registered: {}. It is tried again", registration, problem);
+                LOG.warn("{} could not be registered: {}. Tern tries again", registration, problem);
             }
         });
     }

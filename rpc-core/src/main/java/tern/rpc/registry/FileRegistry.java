@@ -32,9 +32,9 @@ import tern.rpc.PeriodicTask;
 import tern.rpc.concurrent.DaemonThreads;
 
 /**
- * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads
- * the file every second. Providers can register in a JSON file, but are not removed when their process crashes.
- * Intended for tests, for a single machine, and for lists written by another tool. Thread-safe.
+ * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. The
+ * registry reads the file every second. Providers can register in a JSON file, but are not removed when their process
+ * crashes. Intended for tests, for a single machine, and for lists written by another tool. Thread-safe.
  */
 public final class FileRegistry implements Registry {
 

@@ -79,7 +79,7 @@ final class LatePublication implements Publication {
         }
         if (!why.equals(problem)) {
             problem = why;
-            LOG.warn("This provider is not registered at {} yet: {}. It is tried again", registry.url(), why);
+            LOG.warn("This provider is not registered at {} yet: {}. Tern tries again", registry.url(), why);
         }
         try {
             timer.schedule(this::look, TRY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
@@ -164,7 +164,7 @@ final class LatePublication implements Publication {
         String why = found.host() + ":" + found.port() + ": " + failure.getMessage();
         if (!why.equals(problem)) {
             problem = why;
-            LOG.warn("The new address cannot be published at {}, {}. It is tried again", registry.url(), why);
+            LOG.warn("The new address cannot be published at {}, {}. Tern tries again", registry.url(), why);
         }
     }
 

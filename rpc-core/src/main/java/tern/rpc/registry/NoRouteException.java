@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if this process has no route to a registry, for example because the name of the registry cannot be looked up.
- * The address to publish depends on this route. The route may become available later.
+ * Without a route to the registry, the address to publish is unknown. A route may become available later.
  */
 public final class NoRouteException extends IllegalArgumentException {
 

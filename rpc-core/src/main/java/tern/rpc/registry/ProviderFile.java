@@ -318,7 +318,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 .map(provider ->
                         provider.protocol() + "://" + provider.instance().endpoint())
                 .collect(Collectors.joining(", "));
-        return "its " + all.size() + " addresses are all of other protocols than " + subscription.protocol() + ": "
+        return "its " + all.size() + " addresses all have protocols other than " + subscription.protocol() + ": "
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 

@@ -132,8 +132,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Returns a future that completes when the entries have been read back from every registry. It never completes if
-     * there is no registration.
+     * Returns a future that completes when the entries have been read back from every registry. The future never
+     * completes if there is no registration.
      */
     public synchronized CompletableFuture<Void> seen() {
         if (publications.isEmpty()) {
@@ -164,7 +164,7 @@ public final class Registrar implements AutoCloseable {
                 warnOnceAMinute(
                         registry,
                         "The registration at " + registry.url() + " could not be verified: "
-                                + cause(failure).getMessage() + ". It is tried again");
+                                + cause(failure).getMessage() + ". Tern tries again");
             } else if (repaired.conflicts() > 0) {
                 warnOnceAMinute(
                         registry,
@@ -219,7 +219,7 @@ public final class Registrar implements AutoCloseable {
             Duration left = MAX_WITHDRAWAL.minusNanos(clock.nanoTime() - started);
             if (!answered) {
                 LOG.warn(
-                        "Not every registry confirmed within {} s that this provider is gone; it stops all the same",
+                        "Not every registry confirmed within {} s that this provider is gone; it stops nevertheless",
                         MAX_WITHDRAWAL.toSeconds());
             } else if (!left.isNegative() && gone.stream().anyMatch(future -> future.getNow(true))) {
                 waiting.pause(left.compareTo(AFTER_GONE) < 0 ? left : AFTER_GONE);
@@ -242,7 +242,7 @@ public final class Registrar implements AutoCloseable {
     private static boolean isGone(Registry registry, @Nullable Throwable failure) {
         if (failure != null) {
             LOG.warn(
-                    "The registration at {} could not be removed: {}. This provider stops all the same",
+                    "The registration at {} could not be removed: {}. This provider stops nevertheless",
                     registry.url(),
                     cause(failure).getMessage());
         }

@@ -5,7 +5,7 @@ import java.util.Map;
 import tern.rpc.ServiceKey;
 
 /**
- * The registration of a process as a provider. It contains no tokens or other secrets.
+ * The registration of a process as a provider. The registration contains no tokens or other secrets.
  *
  * @param application the application name
  * @param host the address to which consumers connect; an IPv6 address has no brackets

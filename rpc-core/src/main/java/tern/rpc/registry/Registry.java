@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
- * A registry of providers. It connects lazily, when the first registration is published or the first source is started.
- * If the registry is unreachable, this object keeps trying to connect until it is closed. Thread-safe.
+ * A registry of providers. A registry connects lazily, when the first registration is published or the first source is
+ * started. If the registry is unreachable, this object keeps trying to connect until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 

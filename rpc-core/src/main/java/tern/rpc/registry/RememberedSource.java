@@ -205,7 +205,7 @@ public final class RememberedSource implements EndpointSource {
         Path next = null;
         try {
             Files.createDirectories(file.getParent());
-            // Another process may write the same file at the same time, so each of them writes a file of its own first.
+            // Another process may write the same file at the same time, so each process first writes a separate file.
             next = Files.createTempFile(file.getParent(), file.getFileName().toString(), ".next", ownerOnly());
             Files.write(next, content.json().getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

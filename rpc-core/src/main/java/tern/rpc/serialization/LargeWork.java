@@ -167,13 +167,13 @@ public final class LargeWork {
                     bytes,
                     result == FairPermits.Result.CROWDED
                             ? crowded(permits.waiting(), places)
-                            : threads + " threads are busy with others of that size, and none was done within "
+                            : threads + " threads are busy with other messages of this size, and none ended within "
                                     + PATIENCE_MILLIS + " ms");
         }
     }
 
     private String crowded(int waiting, int places) {
-        return waiting + " threads already wait to " + verb + " messages of that size (at most " + places
+        return waiting + " threads already wait to " + verb + " messages of this size (at most " + places
                 + ", shared between callers)";
     }
 

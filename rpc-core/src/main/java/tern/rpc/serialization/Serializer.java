@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import tern.rpc.ServiceDescriptor;
 
-/** A serialization format. It is thread-safe, but its readers and writers are not. */
+/** A serialization format. The serializer is thread-safe, but its readers and writers are not. */
 public interface Serializer {
 
     /** Returns the name of the format on the wire, such as {@code hessian2}. */

@@ -17,7 +17,9 @@ import tern.rpc.SeldomWarning;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Decides whether a caller may make a call. It first checks the tokens, then calls the authorizers. Thread-safe. */
+/**
+ * Decides whether a caller may make a call. The gate first checks the tokens, then calls the authorizers. Thread-safe.
+ */
 final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);

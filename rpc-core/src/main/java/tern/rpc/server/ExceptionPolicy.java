@@ -76,8 +76,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Returns advice for the server's log. It says how callers can get the exception's type or, if answers contain no
-     * types, its text. Returns an empty string for an {@link Error}, which is never sent.
+     * Returns advice for the server's log. The text says how callers can get the exception's type or, if answers
+     * contain no types, its text. Returns an empty string for an {@link Error}, which is never sent.
      */
     static String remedy(MethodDescriptor method, Throwable cause, boolean typed) {
         if (cause instanceof Error) {

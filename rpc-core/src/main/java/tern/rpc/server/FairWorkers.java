@@ -23,8 +23,8 @@ import tern.rpc.limit.Share;
  * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
  * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. A
  * call from a crowded-out tenant may find no spare thread. The call then waits until another call from its tenant frees
- * a spare thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because the
- * larger tenant's calls fill that queue.
+ * a spare thread, or until a regular thread is idle. Such a call does not wait in the queue of the regular threads,
+ * because the larger tenant's calls fill that queue.
  *
  * <p>If calls have also waited too long for a thread or found the queue full, waiting does not help. The calls from a
  * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads

@@ -87,8 +87,8 @@ final class Floods {
     }
 
     private static String warning(String tenant, String largest) {
-        return "Calls of tenants that hold too many are refused while other tenants need room, the last one of "
-                + tenant + (largest.isEmpty() ? "" : ": " + largest);
+        return "Calls of tenants with too many admitted calls are refused, because other tenants need room. The last"
+                + " refused call came from " + tenant + (largest.isEmpty() ? "" : ": " + largest);
     }
 
     private LongAdder newCount(String tenant) {

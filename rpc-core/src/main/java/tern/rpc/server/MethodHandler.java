@@ -201,7 +201,7 @@ final class MethodHandler {
             return refusal;
         }
         int id = ThreadLocalRandom.current().nextInt();
-        String line = thrower(cause) + " failed with an exception that callers do not know; they get "
+        String line = thrower(cause) + " failed with an exception that callers do not know, so callers get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line + ExceptionPolicy.remedy(method, cause, typed), cause)) {
             repeated.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));

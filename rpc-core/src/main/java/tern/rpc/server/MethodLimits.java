@@ -39,7 +39,7 @@ final class MethodLimits {
                 method + " refused the call: " + running + " of " + refusing.limit() + " are running ("
                         + refusing.describe("rpc.server.services.<name>.methods." + method.name() + ".max-concurrency")
                         + ")"
-                        + (running < refusing.limit() ? "; the rest is left to callers with fewer calls" : ""),
+                        + (running < refusing.limit() ? "; the rest is reserved for callers with fewer calls" : ""),
                 Executed.NO);
     }
 

@@ -13,11 +13,11 @@ import tern.rpc.transport.ServerCall;
  * many tenants occupy all other threads, calls to the other methods still run.
  *
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
- * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. As many calls may wait in the
- * reserve's queue as the reserve has threads. A queue is needed, because a thread is still counted for a short time
- * after it has sent an answer. The calls of one method that run or wait in the reserve are limited to half of the
- * reserve's threads, but to no fewer than four. The threads and queue positions are divided among tenants
- * ({@link TenantPlaces}), and all connections from one address together get at most half of them.
+ * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
+ * as the reserve has threads. A queue is needed, because a thread is still counted for a short time after it has sent
+ * an answer. The calls of one method that run or wait in the reserve are limited to half of the reserve's threads, but
+ * to no fewer than four. The threads and queue positions are divided among tenants ({@link TenantPlaces}), and all
+ * connections from one address together get at most half of them.
  *
  * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
  * permit. An asynchronous call may be unfinished after its thread has returned, so the total number of calls without a

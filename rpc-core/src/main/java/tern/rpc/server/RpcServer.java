@@ -47,9 +47,9 @@ public final class RpcServer implements AutoCloseable {
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
-     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
-     * (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. The maximum is large
+     * because a waiting asynchronous call needs memory but no thread. The maximum equals the default maximum number of
+     * connections (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -301,7 +301,7 @@ public final class RpcServer implements AutoCloseable {
             return List.copyOf(exports);
         }
 
-        /** Adds a filter. It runs inside all filters added earlier. */
+        /** Adds a filter. The filter runs inside all filters added earlier. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;
@@ -419,7 +419,7 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Adds an authorizer. It is called after the authorizers added earlier. */
+        /** Adds an authorizer. The authorizer is called after the authorizers added earlier. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
             return this;
@@ -474,7 +474,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Builds the server. It accepts no calls until {@link RpcServer#start} is called.
+         * Builds the server. The server accepts no calls until {@link RpcServer#start} is called.
          *
          * @throws IllegalArgumentException if a service cannot be served or a setting is invalid; the message names the
          *     service or the setting and the reason

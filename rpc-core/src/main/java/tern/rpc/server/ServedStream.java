@@ -132,7 +132,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private CompletionStage<Response> invoke(Invocation filtered) {
         if (!invoked.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(
-                    new RpcException(StatusCode.INTERNAL, "a filter passed on " + method + ", a stream, twice"));
+                    new RpcException(StatusCode.INTERNAL, "a filter passed on the stream " + method + " twice"));
         }
         serving.methodBegins();
         try {

@@ -46,7 +46,7 @@ final class ServerPools implements AutoCloseable {
 
     /**
      * Returns the spare threads. While all workers are busy, they run calls of tenants whose calls occupy few threads.
-     * Null if there are no spare threads.
+     * Returns null if there are no spare threads.
      */
     @Nullable
     WorkerPool spare() {

@@ -70,7 +70,7 @@ final class StreamWaits {
             }
         }
 
-        /** Subtracts a wait from the remaining waiting time. */
+        /** Reduces the remaining waiting time by the duration of a wait. */
         synchronized void waited(long nanos) {
             leftNanos = Math.max(0, leftNanos - nanos);
         }

@@ -64,9 +64,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. It is half of the
-     * bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's next
-     * request.
+     * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
+     * the bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's
+     * next request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
@@ -167,7 +167,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             try {
                 handle(event);
             } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
-                Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
+                Thrown.log(e, shown -> LOG.error("{}: a message could not be delivered", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
                 return;

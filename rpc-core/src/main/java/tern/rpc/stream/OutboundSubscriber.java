@@ -12,8 +12,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
 
 /**
- * Sends the values from the application's publisher. It requests one value at a time, and only while the sink is ready,
- * so that no values wait in memory.
+ * Sends the values from the application's publisher. The subscriber requests one value at a time, and only while the
+ * sink is ready, so that no values wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 

@@ -37,7 +37,7 @@ public final class AcceptedTokens {
     /** The header that contains the token after the scheme {@code Bearer}. */
     public static final String AUTHORIZATION = "authorization";
 
-    private static final String REMEDY = "; send one of the server's rpc.server.token: in a Tern client set"
+    private static final String REMEDY = "; send one of the tokens in rpc.server.token: in a Tern client set"
             + " rpc.client.token, otherwise send the header 'authorization: Bearer <token>'";
 
     private final List<Token> tokens;

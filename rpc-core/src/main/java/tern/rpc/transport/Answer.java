@@ -9,7 +9,7 @@ import tern.rpc.Response;
  */
 public interface Answer {
 
-    /** The answer to a one-way call. It has no value. */
+    /** The answer to a one-way call. Such an answer has no value. */
     Answer NOTHING = new Answer() {
         @Override
         public Response decode(Invocation call) {

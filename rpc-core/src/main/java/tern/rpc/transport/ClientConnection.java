@@ -3,8 +3,8 @@ package tern.rpc.transport;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The connection to one endpoint. It connects in the background, and reconnects after every loss until it is closed.
- * Thread-safe. No method blocks.
+ * The connection to one endpoint. The connection is opened in the background, and reopened after every loss until it is
+ * closed. Thread-safe. No method blocks.
  */
 public interface ClientConnection extends AutoCloseable {
 

@@ -5,8 +5,8 @@ import tern.rpc.Thrown;
 import tern.rpc.WireName;
 
 /**
- * The failure of a generic call. It contains only text, because generic callers do not have the exception classes. On
- * the dubbo protocol, the exception has the class name that Dubbo uses (docs/wire-protocol.md 1.9).
+ * The failure of a generic call. The exception contains only text, because generic callers do not have the exception
+ * classes. On the dubbo protocol, the exception has the class name that Dubbo uses (docs/wire-protocol.md 1.9).
  */
 @WireName(GenericException.WIRE_NAME)
 public final class GenericException extends RuntimeException {

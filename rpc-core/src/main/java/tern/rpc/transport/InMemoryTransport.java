@@ -24,10 +24,10 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects a client and a server in one process without sockets. It is used in tests, and to warm up a call path before
- * the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the same object to
- * the client and to the server, where it is either the server's main transport or added with {@link
- * tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * Connects a client and a server in one process without sockets. The transport is used in tests, and to warm up a call
+ * path before the first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the
+ * same object to the client and to the server, where it is either the server's main transport or added with
+ * {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
@@ -73,9 +73,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      *
      * @param maxRequestBytes the maximum size of a request
      * @param maxResponseBytes the maximum size of an answer
-     * @param starter runs on the caller's thread if a call finds no server; may be null. It must make a server serve
-     *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then fails
-     *     the call. It may run several times, and on several threads concurrently
+     * @param starter runs on the caller's thread if a call finds no server; may be null. The starter must make a server
+     *     serve this transport ({@link tern.rpc.server.RpcServer#serve}), or throw an {@link RpcException}, which then
+     *     fails the call. The starter may run several times, and on several threads concurrently
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -340,7 +340,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer to a one-way call. It has no value. */
+    /** The answer to a one-way call. Such an answer has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override

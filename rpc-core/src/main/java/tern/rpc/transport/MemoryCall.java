@@ -22,12 +22,14 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
+/**
+ * The server's half of an in-memory call. The server's half passes answers directly to the client's half. Thread-safe.
+ */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
-     * The transport of a call. It is notified when the call ends, and when an answer arrives after the call has
-     * ended.
+     * The transport of a call. The transport is notified when the call ends, and when an answer arrives after the call
+     * has ended.
      */
     interface Owner {
         void over(MemoryCall call);
@@ -363,8 +365,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * An answer. It contains an encoded result, an encoded exception, or an {@link RpcException} without bytes. For
-     * both kinds of exceptions, {@code failure} is set.
+     * An answer. The answer contains an encoded result, an encoded exception, or an {@link RpcException} without bytes.
+     * For both kinds of exceptions, {@code failure} is set.
      */
     private final class Bytes implements Answer {
 

@@ -3,8 +3,8 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a streaming call. It sends values and receives the messages of its peer. {@link #start} must be called
- * first. Thread-safe, except that only one thread at a time may send values.
+ * One end of a streaming call. The stream sends values and receives the messages of its peer. {@link #start} must be
+ * called first. Thread-safe, except that only one thread at a time may send values.
  */
 public interface MessageStream {
 

@@ -13,14 +13,17 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.TypingErrors;
 
-/** Creates the exception for a call to a method that the service does not have. It is the same on every protocol. */
+/**
+ * Creates the exception for a call to a method that the service does not have. The message is the same on every
+ * protocol.
+ */
 public final class MissingMethods {
 
     private static final int MAX_NAMES = 10;
 
     /**
-     * The number of characters of a name that are compared. It is limited, because the caller chooses the length of the
-     * name.
+     * The number of characters of a name that are compared. The number is limited, because the caller chooses the
+     * length of the name.
      */
     private static final int MAX_COMPARED = 32;
 
@@ -40,8 +43,8 @@ public final class MissingMethods {
     private MissingMethods() {}
 
     /**
-     * Returns the exception for a missing method. It lists the names of the service's methods. The most similar names
-     * come first, unless the service has many methods or there are many such refusals.
+     * Returns the exception for a missing method. The message lists the names of the service's methods. The most
+     * similar names come first, unless the service has many methods or there are many such refusals.
      */
     public static RpcException refusal(ServiceDescriptor service, String name) {
         return refusal(service, name, RANKED);

@@ -15,9 +15,9 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * One attempt of a call. It completes once: with an answer, with a failure, at its deadline or by cancellation. Any
- * thread may complete it. Later completions are discarded. A caller either blocks in {@link #await()} and decodes the
- * answer itself, or gets the answer through a {@link Completion} on the call's executor.
+ * One attempt of a call. The call completes once: with an answer, with a failure, at its deadline or by cancellation.
+ * Any thread may complete it. Later completions are discarded. A caller either blocks in {@link #await()} and decodes
+ * the answer itself, or gets the answer through a {@link Completion} on the call's executor.
  */
 public final class PendingCall implements Runnable {
 

@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures that a server returned. Each stack trace has one frame for the server, followed by
- * the frames of the caller's code. It omits the frames that decoded the answer. Errors, and exceptions whose classes
- * exist only on the server, become an {@link RpcException}.
+ * the frames of the caller's code. The stack trace omits the frames that decoded the answer. Errors, and exceptions
+ * whose classes exist only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** What a server lacks, as far as its failure shows: the whole service, only the method, or neither. */
+    /** The thing that a server lacks according to its failure: the whole service, only the method, or neither. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
@@ -129,7 +129,7 @@ public final class RemoteFailures {
         return FOREIGN.matcher(text).matches();
     }
 
-    /** Returns the exception to throw in place of an exception decoded from an answer. */
+    /** Returns the exception to throw instead of an exception decoded from an answer. */
     public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
         String where = call + " at " + endpoint;
         Throwable result = read;

@@ -12,8 +12,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
 
 /**
- * One call that a transport has received. It is answered exactly once: only the first call to {@link #reply} or {@link
- * #fail} has an effect. Thread-safe.
+ * One call that a transport has received. A call is answered exactly once: only the first call to {@link #reply} or
+ * {@link #fail} has an effect. Thread-safe.
  */
 public interface ServerCall extends ServerContext.Exchange {
 

@@ -67,8 +67,8 @@ public record Tls(
     }
 
     /**
-     * Creates settings without keys. They use Java's trusted authorities, TLS 1.3 and 1.2, Java's ciphers, no client
-     * certificates, and a handshake timeout of 10 seconds.
+     * Creates settings without keys. Such settings use Java's trusted authorities, TLS 1.3 and 1.2, Java's ciphers, no
+     * client certificates, and a handshake timeout of 10 seconds.
      */
     public static Tls named(String name) {
         return new Tls(name, null, null, SAFE_PROTOCOLS, List.of(), ClientAuth.NONE, Duration.ofSeconds(10));
@@ -98,7 +98,10 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** Returns this side's certificates without those of their authorities, or an empty list if there are no keys. */
+    /**
+     * Returns this side's certificates without the certificates of their authorities, or an empty list if there are no
+     * keys.
+     */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

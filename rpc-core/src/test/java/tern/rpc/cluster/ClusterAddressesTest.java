@@ -44,7 +44,8 @@ class ClusterAddressesTest extends SimulatedCluster {
                     .filteredOn(line -> line.startsWith("WARN"))
                     .containsExactly(
                             "WARN Stock: no provider is in the zone 'eu' of this client, but some are in 'EU'. The"
-                                    + " case of zones counts: change rpc.client.zone here, or rpc.server.advertise.zone there");
+                                    + " case of zones counts: change rpc.client.zone here, or"
+                                    + " rpc.server.advertise.zone there");
         }
     }
 
@@ -60,7 +61,7 @@ class ClusterAddressesTest extends SimulatedCluster {
                     .containsExactly(instance(1).endpoint(), instance(2).endpoint());
             assertThat(lines.all())
                     .containsExactly("WARN shop lists 0.0.0.0:20880 for Orders, which cannot be a provider and is left"
-                            + " out; look at the address that it registers");
+                            + " out; check the address that it registers");
         }
     }
 

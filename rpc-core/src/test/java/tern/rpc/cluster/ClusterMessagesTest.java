@@ -84,7 +84,8 @@ class ClusterMessagesTest extends SimulatedCluster {
         source.listener.accept(EndpointSnapshot.unknown(Instant.EPOCH, "10.0.0.9:2181 does not answer"));
 
         assertThatThrownBy(this::pick)
-                .hasMessageContaining("looked at shop, which has not answered since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                .hasMessageContaining("its source is shop, which has not answered since 1970-01-01T00:00:00Z:"
+                        + " 10.0.0.9:2181"
                         + " does not answer; check whether it can be reached");
     }
 
@@ -95,7 +96,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
         assertThatThrownBy(this::pick)
                 .hasMessageContaining(
-                        "looked at shop, which cannot be reached since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                        "its source is shop, which cannot be reached since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
                                 + " does not answer; check whether it can be reached");
     }
 
@@ -106,8 +107,8 @@ class ClusterMessagesTest extends SimulatedCluster {
 
         assertThatThrownBy(this::pick)
                 .hasMessageContaining(
-                        "looked at shop, whose 1 addresses are all of other protocols (tri://10.0.0.1:1) since"
-                                + " 1970-01-01T00:00:00Z; look at the protocol of the reference");
+                        "its source is shop, whose 1 addresses all have other protocols (tri://10.0.0.1:1) since"
+                                + " 1970-01-01T00:00:00Z; check the protocol of the reference");
     }
 
     @Test
@@ -121,8 +122,9 @@ class ClusterMessagesTest extends SimulatedCluster {
         assertThat(cluster.whyAvoided(now))
                 .isEqualTo(
                         "; all 2 providers failed lately: 10.0.0.0:20880 (5 failures in a row, avoided for 3.0 s, and"
-                                + " for 7.0 s more), 10.0.0.1:20880 (5 failures in a row, avoided for 3.0 s, and for 7.0 s"
-                                + " more); look at their logs");
+                                + " for 7.0 s more), 10.0.0.1:20880 (5 failures in a row, avoided for 3.0 s, and for"
+                                + " 7.0 s"
+                                + " more); check their logs");
     }
 
     @Test
@@ -224,7 +226,7 @@ class ClusterMessagesTest extends SimulatedCluster {
 
             assertThat(lines.all())
                     .containsExactly(
-                            "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for" + " 55 s");
+                            "INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was unreachable for 55 s");
         }
     }
 

@@ -141,7 +141,7 @@ final class ClusterModel {
             return 100.0 * bad / badSecond;
         }
 
-        /** Returns the failed calls, without those that started in the first three seconds of the fault. */
+        /** Returns the failed calls, without calls that started in the first three seconds of the fault. */
         double lateFailedPercent() {
             int lateFailed = Arrays.stream(failedInSecond).skip(3).sum();
             return 100.0 * lateFailed / calls;

@@ -248,7 +248,7 @@ class ClusterRulesTest extends SimulatedCluster {
             timer.move(5_000 * TICK);
 
             assertThat(cluster.targets()).isEmpty();
-            assertThat(lines.all()).noneMatch(line -> line.contains("lists all providers that are used"));
+            assertThat(lines.all()).noneMatch(line -> line.contains("lists all used providers again"));
         }
     }
 

@@ -294,7 +294,7 @@ class ClusterTest extends SimulatedCluster {
         timer.move(5_000 * TICK);
         assertThatThrownBy(this::pick)
                 .isInstanceOf(RpcException.class)
-                .hasMessageContaining("no address of Orders is known; looked at shop, whose list is empty since")
+                .hasMessageContaining("no address of Orders is known; its source is shop, whose list is empty since")
                 .hasMessageContaining("are all gone");
         assertThat(source.refreshes).isEqualTo(1);
     }

@@ -308,7 +308,7 @@ class NodeTest {
     void reconnectBetweenTwoLooksIsNoticed() {
         node.look(now);
         call(50);
-        Presence presence = new Presence(node.usableSinceNanos());
+        ServicePresence presence = new ServicePresence(node.usableSinceNanos());
         presence.missing(node.usableSinceNanos(), now);
         node.begin(now);
         now += TimeUnit.SECONDS.toNanos(1);

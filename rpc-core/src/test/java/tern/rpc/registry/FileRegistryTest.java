@@ -133,7 +133,7 @@ class FileRegistryTest {
         EndpointSnapshot snapshot = next();
         assertThat(snapshot.state()).isEqualTo(State.EMPTY);
         assertThat(snapshot.why())
-                .isEqualTo("its 1 addresses are all of other protocols than dubbo: ftp://10.0.0.1:20880");
+                .isEqualTo("its 1 addresses all have protocols other than dubbo: ftp://10.0.0.1:20880");
     }
 
     @Test
@@ -234,14 +234,17 @@ class FileRegistryTest {
                 "[\"h:70000\"]|its address is \"h:70000\"; expected a port from 1 to 65535",
                 "null|the value of \"a.B\" is null and is left out; expected a list of host:port",
                 "{}|the value of \"a.B\" is an object and is left out; expected a list of host:port",
-                "[{\"address\":\"h:1\",\"weight\":\"abc\"}]|\"weight\" in entry 1 of \"a.B\" is \"abc\", so 100 is used; expected a"
+                "[{\"address\":\"h:1\",\"weight\":\"abc\"}]|\"weight\" in entry 1 of \"a.B\" is \"abc\", so 100 is"
+                        + " used; expected a"
                         + " whole number from 0 to 1000000",
                 "[{\"address\":\"h:1\",\"weight\":-1}]|\"weight\" in entry 1 of \"a.B\" is \"-1\", so 100 is used",
                 "[{\"address\":\"h:1\",\"weight\":1.5}]|\"weight\" in entry 1 of \"a.B\" is \"1.5\", so 100 is used",
                 "[\"h:1?weight=-5\"]|\"weight\" in entry 1 of \"a.B\" is \"-5\", so 100 is used",
-                "[{\"address\":\"h:1\",\"weigth\":5}]|\"weigth\" in entry 1 of \"a.B\" is unknown and has no effect; expected one"
+                "[{\"address\":\"h:1\",\"weigth\":5}]|\"weigth\" in entry 1 of \"a.B\" is unknown and has no effect;"
+                        + " expected one"
                         + " of [address, protocol, weight, zone, tag, startedAt]",
-                "[{\"address\":\"h:1\",\"zone\":5}]|\"zone\" in entry 1 of \"a.B\" is \"5\" and has no effect; expected a string",
+                "[{\"address\":\"h:1\",\"zone\":5}]|\"zone\" in entry 1 of \"a.B\" is \"5\" and has no effect;"
+                        + " expected a string",
             })
     void valueThatHasNoMeaningIsNamedWithItsPlace(String providers, String expected) {
         assertThat(ProviderFile.parse("{\"services\":{\"a.B\":" + providers + "}}", true)

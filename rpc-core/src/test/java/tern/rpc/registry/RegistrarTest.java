@@ -200,7 +200,7 @@ class RegistrarTest {
                 now.set(Duration.ofSeconds(seconds).toNanos());
                 timer.task.run();
             }
-            String noDisk = "The registration at fake://…@one could not be verified: no disk. It is tried again";
+            String noDisk = "The registration at fake://…@one could not be verified: no disk. Tern tries again";
             assertThat(log.warnings()).containsExactly(noDisk, noDisk);
 
             one.verified = CompletableFuture.failedFuture(new IllegalStateException("no right"));
@@ -242,8 +242,10 @@ class RegistrarTest {
             assertThat(Duration.ofNanos(now.get())).isEqualTo(Duration.ofMillis(59));
             assertThat(log.warnings())
                     .containsExactly(
-                            "The registration at fake://…@one could not be removed: no disk. This provider stops all the same",
-                            "The registration at fake://…@two could not be removed: no right. This provider stops all the same");
+                            "The registration at fake://…@one could not be removed: no disk. This provider stops"
+                                    + " nevertheless",
+                            "The registration at fake://…@two could not be removed: no right. This provider stops"
+                                    + " nevertheless");
         }
     }
 
@@ -332,8 +334,8 @@ class RegistrarTest {
             timer.delayed.run();
             assertThat(two.log).isEmpty();
             assertThat(log.warnings())
-                    .containsExactly("This provider is not registered at fake://…@two yet: there is no route. It is"
-                            + " tried again");
+                    .containsExactly("This provider is not registered at fake://…@two yet: there is no route. Tern"
+                            + " tries again");
 
             timer.delayed.run();
             assertThat(two.log).containsExactly("publish");
@@ -399,7 +401,7 @@ class RegistrarTest {
             assertThat(two.published).isEqualTo(at("10.0.0.8"));
             assertThat(log.warnings().stream().filter(warning -> warning.contains("@one")))
                     .containsExactly("The new address cannot be published at fake://…@one, 10.0.0.8:20880:"
-                            + " 10.0.0.8 is useless here. It is tried again");
+                            + " 10.0.0.8 is useless here. Tern tries again");
 
             assertThat(registrar.problems()).containsEntry("fake://…@one", "10.0.0.8:20880: 10.0.0.8 is useless here");
 

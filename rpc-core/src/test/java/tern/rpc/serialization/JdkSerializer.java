@@ -16,8 +16,8 @@ import tern.rpc.ValueType;
 
 /**
  * A serializer that uses Java serialization. Tests of rpc-core use it, because rpc-core contains no serialization
- * format. It trusts its input. Each value is written as its length in 4 bytes, followed by an object stream. A map is a
- * sequence of keys and values between two markers.
+ * format. The serializer trusts its input. Each value is written as its length in 4 bytes, followed by an object
+ * stream. A map is a sequence of keys and values between two markers.
  */
 public final class JdkSerializer implements Serializer {
 

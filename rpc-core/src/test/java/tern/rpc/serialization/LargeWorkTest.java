@@ -40,7 +40,7 @@ class LargeWorkTest {
                     assertThat(refusal.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                     assertThat(refusal.wasExecuted()).isEqualTo(Executed.YES);
                 })
-                .hasMessageContaining("2 threads already wait to write messages of that size (at most 4, shared");
+                .hasMessageContaining("2 threads already wait to write messages of this size (at most 4, shared");
 
         work.leave();
         CompletableFuture.allOf(first, second).join();
@@ -55,7 +55,7 @@ class LargeWorkTest {
         CompletableFuture<Void> last = write("d", "d1");
 
         assertThatThrownBy(() -> work.enter(MessageKind.RESPONSE, "e"))
-                .hasMessageContaining("4 threads already wait to write messages of that size (at most 4, shared");
+                .hasMessageContaining("4 threads already wait to write messages of this size (at most 4, shared");
 
         work.leave();
         waiting.forEach(CompletableFuture::join);

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.endpoint.Endpoint;
 
-/** A connection for tests. It has no calls in flight and accepts no calls. Subclasses define its state. */
+/** A connection for tests. The connection has no calls in flight and accepts no calls. Subclasses define its state. */
 public class IdleConnection implements ClientConnection {
 
     public final Endpoint endpoint;

@@ -2,7 +2,10 @@ package tern.rpc.transport;
 
 import tern.rpc.ServiceDescriptor;
 
-/** A server transport for tests. It has no port, no connections and no calls. Subclasses receive the call handler. */
+/**
+ * A server transport for tests. The transport has no port, no connections and no calls. Subclasses receive the call
+ * handler.
+ */
 public class IdleServerTransport implements ServerTransport {
 
     @Override

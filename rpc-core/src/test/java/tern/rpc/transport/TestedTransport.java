@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.endpoint.Endpoint;
 
-/** The transport that a contract test uses. It has at most one server at a time. */
+/** The transport that a contract test uses. The transport has at most one server at a time. */
 public interface TestedTransport {
 
     /** Creates a server transport, which the test closes. */

@@ -15,7 +15,10 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** The base class of the contract tests for transports. It provides a client, a server, and threads that make calls. */
+/**
+ * The base class of the contract tests for transports. The class provides a client, a server, and threads that make
+ * calls.
+ */
 public abstract class TransportTest {
 
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);

@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import java.util.function.UnaryOperator;
 import tern.rpc.limit.Refusal;
 
-/** A call handler for tests. It wraps each call and passes it to another handler. */
+/** A call handler for tests. The handler wraps each call and passes it to another handler. */
 public record WrappedCalls(CallHandler handler, UnaryOperator<ServerCall> wrapper) implements CallHandler {
 
     @Override

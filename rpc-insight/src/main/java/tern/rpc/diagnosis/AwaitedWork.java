@@ -142,7 +142,7 @@ final class AwaitedWork {
         int all = 0;
         int working = 0;
         for (Sample sample : evidence.tasks().isAlwaysSeen(name) ? excess.samples.in(wait) : List.<Sample>of()) {
-            Moments.Work work = evidence.tasks().moments().workAt(sample.atNanos());
+            SampledMoments.Work work = evidence.tasks().moments().workAt(sample.atNanos());
             if (work != null && work.isKnown(name)) {
                 all++;
                 working += work.isBusy(name) ? 1 : 0;

@@ -35,7 +35,7 @@ final class BackgroundStatements {
         return longest == null
                 ? ""
                 : "; a thread that serves no call has used a connection for "
-                        + (now - longest.sinceNanos()) / 1_000_000_000L + " s, look first at its statement "
+                        + (now - longest.sinceNanos()) / 1_000_000_000L + " s; check its statement first: "
                         + longest.statement() + Statements.now(longest);
     }
 }

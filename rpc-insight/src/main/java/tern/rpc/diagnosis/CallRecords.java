@@ -325,7 +325,7 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the same calls as {@link #bad}, except those that a circuit breaker, a bulkhead or a rate limiter
+     * Returns the same calls as {@link #bad}, except calls that a circuit breaker, a bulkhead or a rate limiter
      * refused.
      */
     List<EndedCall> badAdmitted(long sinceNanos) {

@@ -150,9 +150,9 @@ final class CauseText {
             if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
                 return Change.of(
                         change.where(),
-                        "more permits, if more calls may do this at once: calls wait "
+                        "allow more permits if more calls may do this at the same time: calls wait "
                                 + Math.round(symptom.nanos() / work)
-                                + " times as long for the " + wanted.name() + " as the work with it takes; else "
+                                + " times as long for the " + wanted.name() + " as they hold it; otherwise "
                                 + change.text());
             }
         }
@@ -175,7 +175,8 @@ final class CauseText {
                 : Change.of(
                         change.where(),
                         change.text() + "; calls of " + method + " keep their workers while they wait: let it return a"
-                                + " CompletableFuture that is completed later, or limit the number of its calls at once"
+                                + " CompletableFuture that is completed later, or limit the number of its concurrent"
+                                + " calls"
                                 + (method.startsWith("web.") ? "" : " (max-concurrency of the method)"));
     }
 
@@ -238,8 +239,8 @@ final class CauseText {
         return new Told(
                 UNEXPLAINED,
                 "own time of calls",
-                Change.of(Where.UNKNOWN, "nothing can be advised: no evidence shows what these calls did"),
-                List.of("own      no thread was seen in this time; calls are short or rare"));
+                Change.of(Where.UNKNOWN, "no change can be recommended: no evidence shows what these calls did"),
+                List.of("own      no sample found a thread of these calls; the calls are short or rare"));
     }
 
     private static Told caller(Part part) {
@@ -250,8 +251,8 @@ final class CauseText {
                 Change.of(
                         Where.PEER,
                         (reads ? "the callers send their requests slowly" : "the callers read their answers slowly")
-                                + ": their network, or a proxy in front of this server that buffers "
-                                + (reads ? "requests" : "answers") + "; meanwhile they occupy workers"),
+                                + ": check their network, or let a proxy in front of this server buffer "
+                                + (reads ? "the requests" : "the answers") + "; meanwhile these calls occupy workers"),
                 List.of());
     }
 
@@ -290,7 +291,7 @@ final class CauseText {
                             MoreCalls.change(more)
                                     + "; or raise the limit of the method"
                                     + " (rpc.server.services.<name>.methods.<method>.max-concurrency), which"
-                                    + " refuses a part of these calls"),
+                                    + " refuses some of these calls"),
                     MoreCalls.facts(more));
         }
         String text = switch (part.name()) {
@@ -298,11 +299,11 @@ final class CauseText {
                 "raise the limit of the method that refuses calls"
                         + " (rpc.server.services.<name>.methods.<method>.max-concurrency), or make the method faster";
             case "connection" ->
-                "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
-                        + " more connections, or fewer calls at once in the caller";
-            case Ranking.UNREAD -> "the caller reads its answers too slowly: look at the caller";
+                "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
+                        + " in flight than rpc.server.max-in-flight-per-connection allows";
+            case Ranking.UNREAD -> "find out why the caller reads its answers too slowly";
             default ->
-                "the application answers with " + part.name() + ": look at the filter, gateway or rate limiter that"
+                "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
                         + " refuses these requests";
         };
         return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
@@ -311,10 +312,10 @@ final class CauseText {
     private Told refused(LocalRefusals.Limiter limiter, String name) {
         String change = switch (limiter) {
             case BREAKER ->
-                "find why the calls failed that this circuit breaker admitted; no failed or slow operation of these"
+                "find out why calls failed before this circuit breaker opened; no failed or slow operation of these"
                         + " calls was recorded in the last five minutes";
-            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer at once";
-            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer at once";
+            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer";
+            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer";
             case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";
         };
         Evidence.Counts counts = evidence.calls();

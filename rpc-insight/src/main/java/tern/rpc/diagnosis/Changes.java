@@ -69,7 +69,7 @@ final class Changes {
             double usually = operations.usualCount(phase);
             double now = counts.perCall(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
-                compare(phase.key() + " operations", "a call", now, usually, lines, same);
+                compare(phase.key() + " operations", "per call", now, usually, lines, same);
             }
         }
         long oldest = evidence.methodAges().values().stream()

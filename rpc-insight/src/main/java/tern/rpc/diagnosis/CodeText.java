@@ -76,21 +76,33 @@ final class CodeText {
             case RESULT -> result(part, shown, line);
             case FILE -> file(part, shown, line);
             case SOCKET ->
-                code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
+                code(
+                        "SLOW SOCKET",
+                        part.name(),
+                        "check the peer that " + shown + " talks to, or set a shorter timeout",
+                        line);
             case EVENT_LOOP -> eventLoop(part, shown);
             case RESOLVER ->
-                code("SLOW NAME LOOKUP", part.name(), "the resolver of this machine; lookups in " + shown, line);
+                code(
+                        "SLOW NAME LOOKUP",
+                        part.name(),
+                        "check the DNS resolver of this machine; the lookups are in " + shown,
+                        line);
             case CLASS_LOADING ->
                 code(
                         "CLASS LOADING",
                         part.name(),
-                        "load the class before calls; if each call makes a new class loader, proxy, script or mapper,"
-                                + " create it once and keep it: in " + shown,
+                        "load the class before the first call; if each call creates a class loader, proxy, script or"
+                                + " mapper, create it once and keep it: in " + shown,
                         line);
             case CLASS_INITIALIZATION -> initialization(part, shown, line);
             case NATIVE -> code("NATIVE CODE", part.name(), standing(shown, line), line);
             case ELSEWHERE ->
-                code("OTHER THREADS", "asynchronous work", "what completes the results of asynchronous methods", line);
+                code(
+                        "OTHER THREADS",
+                        "asynchronous work",
+                        "find out what completes the results of asynchronous methods so late",
+                        line);
             default -> new Told("FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
         };
     }
@@ -119,7 +131,7 @@ final class CodeText {
         return new Told(
                 "SLOW TASKS",
                 executor + " in " + part.name(),
-                Change.of(Where.CODE, told.change().text() + "; or an executor of its own for tasks that wait"),
+                Change.of(Where.CODE, told.change().text() + "; or use a separate executor for tasks that wait"),
                 facts);
     }
 
@@ -147,10 +159,10 @@ final class CodeText {
             return code(
                     "CODE POLLS",
                     part.name(),
-                    "calls sleep again and again in " + shown
+                    "calls sleep repeatedly in " + shown
                             + ": if the code waits until something happens, find out why"
-                            + " it comes late, and wait for a signal (a condition, a future, a message) in place of the"
-                            + " loop; otherwise no sleeps in calls" + unmeasured(part),
+                            + " it comes late, and wait for a signal (a condition, a future, a message) instead of the"
+                            + " loop; otherwise do not sleep in calls" + unmeasured(part),
                     line);
         }
         String called = excess.samples.calledIn(part);
@@ -161,8 +173,8 @@ final class CodeText {
                 (isOwn
                                 ? "do not sleep in " + shown
                                 : called + " sleeps in " + shown
-                                        + ": find the failure that it repeats or the limit that"
-                                        + " it waits for, or fewer and shorter pauses")
+                                        + ": find out which failed operation it repeats or which limit"
+                                        + " it waits for, or configure fewer and shorter pauses")
                         + unmeasured(part),
                 line);
     }
@@ -188,7 +200,7 @@ final class CodeText {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
-        String pause = "; the code sleeps before it tries again, in " + shown + ": no sleep within a call";
+        String pause = "; do not sleep within a call: the code sleeps before it tries again, in " + shown;
         Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
         return switch (reason.kind()) {
             case FAILURE ->
@@ -204,7 +216,7 @@ final class CodeText {
                 new Told(
                         "PEER FAILS",
                         reason.name(),
-                        Change.of(Where.PEER, "see why " + reason.name() + " fails" + pause),
+                        Change.of(Where.PEER, "find out why " + reason.name() + " fails" + pause),
                         facts);
         };
     }
@@ -214,7 +226,7 @@ final class CodeText {
      * process.
      */
     private static Told polling(Part part, Operations.Polled polled, String shown, @Nullable StackTraceElement line) {
-        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " a call, in " + shown;
+        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
         boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
         return code(
                 "CODE POLLS",
@@ -222,8 +234,8 @@ final class CodeText {
                 isLock
                         ? "another client holds this lock in Redis: hold it for less time there, let it expire, or"
                                 + " give up sooner instead of trying " + attempts
-                        : "find out what the code waits for, and why it comes late; wait for a signal (a message, a callback)"
-                                + " instead of trying " + attempts,
+                        : "find out what the code waits for, and why it comes late; wait for a signal (a message, a"
+                                + " callback) instead of trying " + attempts,
                 line);
     }
 
@@ -233,7 +245,7 @@ final class CodeText {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == Part.Kind.HTTP && part.name().startsWith(StackReader.CALLED + type))
                 .findFirst()
-                .map(part -> "; if it waits before it tries again: see why the request " + part.name()
+                .map(part -> "; if it sleeps before it repeats a request, find out why the request " + part.name()
                         + " fails (its client is not measured)")
                 .orElse("");
     }
@@ -246,7 +258,7 @@ final class CodeText {
                 : code(
                         "SLOW FILE",
                         part.name(),
-                        "not in a call: the disk, the file access, or the process whose output is read, in " + shown
+                        "do not access files in calls, or check the disk or the process whose output is read: " + shown
                                 + Hints.file(shown),
                         line);
     }
@@ -270,9 +282,10 @@ final class CodeText {
     private static String standing(String shown, @Nullable StackTraceElement line) {
         boolean isNative = line == null || line.isNativeMethod() || shown.endsWith(")");
         return isNative
-                ? "the native call in " + shown
-                : "the line " + shown + " uses no processor time and shows no wait: a class that another thread"
-                        + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
+                ? "find out why the native method in " + shown + " does not return"
+                : "the line " + shown + " uses no processor time and shows no wait: it may wait for a class that"
+                        + " another thread initializes (jcmd PID Thread.print names it), or for memory that is read"
+                        + " from a disk";
     }
 
     /** Describes the wait of calls for the end of a static initializer. */
@@ -294,8 +307,9 @@ final class CodeText {
                 Change.of(
                         Where.CODE,
                         "initialize " + part.name() + " when the application starts, or do the work of its static"
-                                + " initializer not in a call and with a timeout: " + shown
-                                + "; until it ends, every use of the class waits, and no number of threads helps"),
+                                + " initializer outside of calls and with a timeout: " + shown
+                                + "; every use of the class waits until the initializer ends; more threads do not"
+                                + " help"),
                 facts);
     }
 
@@ -304,8 +318,8 @@ final class CodeText {
             return code(
                     "TASKS WAIT FOR TASKS",
                     part.name(),
-                    "an executor of its own for the inner tasks, or no wait for them: " + part.name()
-                            + " wait for the results of other tasks, which find no thread; more threads only move the"
+                    "use a separate executor for the inner tasks, or do not wait for them: " + part.name()
+                            + " wait for the results of other tasks, which find no thread; more threads only raise the"
                             + " limit",
                     line);
         }
@@ -318,31 +332,31 @@ final class CodeText {
         String hint = Hints.result(excess.samples.calledIn(part));
         List<String> unexplained = work.facts(part);
         if (hint.isEmpty() && !unexplained.isEmpty()) {
-            hint =
-                    "complete this result also where code fails (completeExceptionally, a finally block), and wait for it"
-                            + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server answers"
-                            + " slowly: no thread was found that works for it most of the time";
+            hint = "complete this result also if code fails (completeExceptionally, a finally block), and wait for it"
+                    + " with a timeout, or, if a server answers it (Kafka, HTTP), find out why the server"
+                    + " answers slowly: no thread was found that works for it most of the time";
         }
         String equal = EqualWaits.fact(excess, part);
         String completer = evidence.tasks().idleConsumerOf(line);
         if (equal != null && hint.isEmpty()) {
             hint = "find out why nothing completes this result in time: an answer that is dropped or belongs to another"
                     + " key, a task that fails, or a server that does not answer (Kafka, HTTP; then find out why the"
-                    + " server answers slowly); complete it also where code fails (completeExceptionally, a finally"
+                    + " server answers slowly); complete it also if code fails (completeExceptionally, a finally"
                     + " block)";
         }
         String change = hint.isEmpty()
-                ? "see what completes the result that " + shown
-                        + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the answer of a"
-                        + " server, as in an asynchronous client (Kafka, HTTP), find out why the server answers"
-                        + " slowly; or do not wait for the result within the call"
+                ? "find out what completes the result that " + shown
+                        + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the"
+                        + " answer of a server, as in an asynchronous client (Kafka, HTTP), find out why the server"
+                        + " answers slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + shown;
         String failed = work.failedTasks(part);
-        String first = failed == null ? "" : "see why tasks fail and skip what completes this: " + failed + "; ";
+        String first =
+                failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";
         String ended = equal == null
                 ? ""
                 : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")
-                        + (completer == null ? "" : "; " + completer + " probably completes such results, and is idle");
+                        + (completer == null ? "" : "; " + completer + " probably completes such results, but is idle");
         Told told = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(unexplained);

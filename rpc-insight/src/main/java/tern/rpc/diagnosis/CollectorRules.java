@@ -61,7 +61,7 @@ final class CollectorRules {
                         .sum()
                 > large.sum();
         if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
-            leaves.pour(collector, large, "the collector stops calls because of the memory for it");
+            leaves.pour(collector, large, "the garbage collector stops calls because of its memory");
         }
     }
 

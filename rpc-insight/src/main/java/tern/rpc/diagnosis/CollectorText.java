@@ -99,7 +99,7 @@ final class CollectorText {
         }
         Part code = longestComputing();
         String allocators = allocators();
-        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; look at " + code.name() + " first";
+        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
         String cause = machine.collectionCause();
         if (cause != null) {
             facts.add("reason   " + cause);
@@ -126,9 +126,9 @@ final class CollectorText {
                     "heap",
                     Change.of(
                             Where.CODE,
-                            "a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
-                                    + " MB, or fewer and smaller objects a call: threads wait until the concurrent"
-                                    + " collector has freed memory" + who),
+                            "set a larger heap than " + (Runtime.getRuntime().maxMemory() >> 20)
+                                    + " MB, or create fewer and smaller objects per call: threads wait until the"
+                                    + " concurrent collector has freed memory" + who),
                     facts);
         }
         StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
@@ -139,8 +139,8 @@ final class CollectorText {
                     Change.of(
                             Where.CODE,
                             "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
-                                    + ", or a larger -XX:MaxDirectMemorySize: each one that does not fit makes the JVM"
-                                    + " collect first"),
+                                    + ", or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM runs the"
+                                    + " collector first"),
                     facts);
         }
         StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
@@ -151,7 +151,7 @@ final class CollectorText {
                     Change.of(
                             Where.CODE,
                             "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
-                                    + ", or -XX:+DisableExplicitGC"),
+                                    + ", or set -XX:+DisableExplicitGC"),
                     facts);
         }
         if ("Metadata GC Threshold".equals(cause)) {
@@ -160,8 +160,8 @@ final class CollectorText {
                     "metaspace",
                     Change.of(
                             Where.CODE,
-                            "see what loads classes again and again; else a larger -XX:MetaspaceSize"
-                                    + (code == null ? "" : "; look at " + code.name() + " first")),
+                            "find out what loads classes repeatedly; otherwise raise -XX:MetaspaceSize"
+                                    + (code == null ? "" : "; check " + code.name() + " first")),
                     facts);
         }
         if (isAskedForFromOutside(cause)) {
@@ -170,10 +170,9 @@ final class CollectorText {
                     "a tool or agent",
                     Change.of(
                             Where.MACHINE,
-                            "stop the tool or agent that makes this JVM collect (" + cause
-                                    + "), such as jmap -histo:live,"
-                                    + " jcmd GC.class_histogram, GC.heap_dump or GC.run; jcmd GC.class_histogram -all"
-                                    + " counts objects without a collection"),
+                            "stop the tool or agent that makes this JVM run the collector (" + cause
+                                    + "), such as jmap -histo:live, jcmd GC.class_histogram, GC.heap_dump or GC.run;"
+                                    + " jcmd GC.class_histogram -all counts objects without a collection"),
                     facts);
         }
         return new Told(
@@ -193,15 +192,15 @@ final class CollectorText {
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         return line == null || called == null || !ADDS.contains(called)
                 ? otherwise
-                : "; look first at " + ApplicationCode.shown(line) + ", which calls " + called;
+                : "; check first " + ApplicationCode.shown(line) + ", which calls " + called;
     }
 
     private String fewerObjects(String who) {
         Machine.Burner most = mostAllocating();
         if (most == null || most.place() == null || most.servesCalls()) {
-            return "fewer or smaller objects a call" + who;
+            return "create fewer or smaller objects per call" + who;
         }
-        return "fewer or smaller objects at a time in " + most.place() + ", where threads " + most.name()
+        return "create fewer or smaller objects at the same time in " + most.place() + ", where threads " + most.name()
                 + "* allocate " + Math.round(most.allocatedPerSecond() / 1e6) + " MB/s";
     }
 
@@ -215,9 +214,9 @@ final class CollectorText {
                 ? -1
                 : evidence.machine().second().to().memory().limitBytes() >> 20;
         String larger = limit > 0 && heap * 2 > limit * 0.75
-                ? "more memory: the container's limit is " + limit + " MB"
-                : "-Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
-        return "bound what is kept in memory (caches, queues, sessions); if all of it is needed, " + larger;
+                ? "give the container more memory: its limit is " + limit + " MB"
+                : "set -Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
+        return "limit the size of caches, queues and sessions in memory; if all of their content is needed, " + larger;
     }
 
     /** Returns the threads that allocate the most memory; null if no threads allocate much. */
@@ -242,7 +241,7 @@ final class CollectorText {
         if (most.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,
-                    "; calls allocate %.0f MB/s, look at %s first%s",
+                    "; calls allocate %.0f MB/s, check %s first%s",
                     most.allocatedPerSecond() / 1e6,
                     ApplicationCode.shown(line),
                     called == null ? "" : ", which calls " + called + Hints.computing(called));

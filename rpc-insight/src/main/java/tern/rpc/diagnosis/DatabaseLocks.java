@@ -86,7 +86,7 @@ final class DatabaseLocks {
                             "check the database's log disk or replication; run fewer transactions per call" + in),
                     false,
                     List.of("all      " + String.join("; ", only(writes, name -> !name.equals(commit)))
-                            + " takes as much longer, because it commits by itself"));
+                            + " takes the same additional time, because it commits by itself"));
         }
         return writes.isEmpty()
                 ? null
@@ -95,12 +95,12 @@ final class DatabaseLocks {
                         "every statement that writes",
                         Change.of(
                                 Where.PEER,
-                                "check the database's log disk or replication; run fewer transactions per call, or write in a"
-                                        + " batch"
+                                "check the database's log disk or replication; run fewer transactions per call, or"
+                                        + " write in a batch"
                                         + in),
                         false,
                         List.of("all      " + writes.size()
-                                + " different statements that write are slower, and none that reads"));
+                                + " different write statements are slower, but no read statement is"));
     }
 
     private Found locked(String statement, String table, Set<String> locked, String in) {
@@ -119,7 +119,7 @@ final class DatabaseLocks {
     }
 
     private static String namedLock(String in) {
-        return "hold this lock of the database for less time: its list of locks names the session that holds it; wanted"
+        return "hold this lock of the database for less time: the database's list of locks names its holder; wanted"
                 + in + "; no pool size helps";
     }
 
@@ -128,21 +128,22 @@ final class DatabaseLocks {
      */
     static String elsewhere(String statement) {
         return OperationNames.store(statement).isEmpty()
-                ? "no connection of these pools holds it, so look in the database's list of locks for a session of"
-                        + " another process"
-                : "no connection of this data source holds it, so look in the database's list of locks for a session of"
-                        + " another data source or process";
+                ? "no connection of these pools holds the lock, so look in the database's list of locks for a"
+                        + " session of another process"
+                : "no connection of this data source holds the lock, so look in the database's list of locks for a"
+                        + " session of another data source or process";
     }
 
     private static String change(String table, String statement, @Nullable Holder holder, boolean isRow) {
         if (holder == null) {
             return "end the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
                     + " sooner: " + elsewhere(statement)
-                    + " that changes, locks or writes it, such as a migration or a batch; if nobody holds one,"
-                    + " look at the plans of these statements: an index that is missing or not used, or old statistics";
+                    + " that changes, locks or writes it, such as a migration or a batch; if no session holds a lock,"
+                    + " check the plans of these statements for a missing or unused index or old statistics";
         }
         StackTraceElement begun = holder.place();
-        return "run what locks the table " + table + " at another time, or for less time: " + holder.statement()
+        return "run the statement that locks the table " + table + " at another time, or for less time:"
+                + " " + holder.statement()
                 + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun)) + Statements.now(holder);
     }
 

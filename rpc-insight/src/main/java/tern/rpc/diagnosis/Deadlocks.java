@@ -93,19 +93,20 @@ final class Deadlocks {
                         String.join("; ", ended.statements),
                         Change.of(
                                 Where.CODE,
-                                "shorter transactions that change the same rows less often, or lock these rows when they"
-                                        + " are read (select ... for update), or the isolation level READ COMMITTED: the"
-                                        + " database ends transactions because others changed the same rows, and the code"
-                                        + " repeats them; slow: " + statement + in + "; no pool size helps"),
+                                "make transactions shorter, change the same rows less often, lock these rows when they"
+                                        + " are read (select ... for update), or use the isolation level READ"
+                                        + " COMMITTED: the database ends transactions because others changed the"
+                                        + " same rows, and the code repeats them; slow:"
+                                        + " " + statement + in + "; no pool size helps"),
                         all)
                 : new Told(
                         "ROW LOCK",
                         statement,
                         Change.of(
                                 Where.CODE,
-                                "lock rows in the same order in all transactions, and keep these transactions short: the"
-                                        + " database ends statements because of deadlocks, and the code repeats them;"
-                                        + " waiting: " + statement + in + "; no pool size helps"),
+                                "lock rows in the same order in all transactions, and keep these transactions short:"
+                                        + " the database ends statements because of deadlocks, and the code repeats"
+                                        + " them; waiting: " + statement + in + "; no pool size helps"),
                         all);
     }
 }

@@ -15,7 +15,7 @@ final class DelayedAcks {
 
     private static final double MAX_NANOS = 45e6;
 
-    /** The maximum usual time of an exchange. It must be much shorter than the delay of 40 ms. */
+    /** The maximum usual time of an exchange. This maximum must be much shorter than the delay of 40 ms. */
     private static final double MAX_USUAL_NANOS = 10e6;
 
     private static final int MIN_EXCHANGES = 10;

@@ -44,7 +44,8 @@ final class DiagnosisText {
                 if (isNotAlone(causes)) {
                     line(
                             text,
-                            "  alone    removing only 1 or only 2 lets fewer than half of the bad calls meet the target");
+                            "  alone    if only cause 1 or only cause 2 is removed, fewer than half of the bad calls"
+                                    + " would meet the target");
                 }
             }
         }

@@ -319,7 +319,7 @@ public final class Diagnostician {
     private int hung(List<RunningCall> running, long now) {
         return (int) running.stream()
                 .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !isExcused(soFar(call, now)))
-                .filter(call -> !EarlyPolls.mayBe(call, records, sampler.samples(), now))
+                .filter(call -> !PossibleLongPolls.mayBe(call, records, sampler.samples(), now))
                 .count();
     }
 
@@ -506,7 +506,7 @@ public final class Diagnostician {
     }
 
     private static String quiet() {
-        return "QUIET: fewer than 60 seconds with calls so far; nothing can be said yet\n";
+        return "QUIET: fewer than 60 seconds with calls so far; too few for a diagnosis\n";
     }
 
     private String healthy() {

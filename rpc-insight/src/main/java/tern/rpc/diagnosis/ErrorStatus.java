@@ -1,8 +1,8 @@
 package tern.rpc.diagnosis;
 
 /**
- * The failure of a web request that was answered with an error status although no exception is known. It has no stack
- * trace, because the trace would contain only the code that reads the status.
+ * The failure of a web request that was answered with an error status although no exception is known. The exception has
+ * no stack trace, because the trace would contain only the code that reads the status.
  */
 public final class ErrorStatus extends RuntimeException {
 

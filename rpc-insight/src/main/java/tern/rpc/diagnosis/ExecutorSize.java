@@ -34,8 +34,8 @@ final class ExecutorSize {
                 ? new Remedy.Size(setting, threads, -1e6).change()
                 : Change.of(
                         Where.CODE,
-                        "a " + setting.property() + " of " + threads + " in place of " + setting.value()
-                                + " for the executor \"" + pool.name() + "\": it may have "
+                        "set " + setting.property() + " to " + threads + " instead of " + setting.value()
+                                + " for the executor \"" + pool.name() + "\": it may start "
                                 + setting.accepted().most() + " threads, but " + ONLY_WHEN_FULL);
     }
 
@@ -43,8 +43,10 @@ final class ExecutorSize {
     static Change moreThreads(PoolSnapshot pool, int threads) {
         return Change.of(
                 Where.CODE,
-                threads + " threads for the executor \"" + pool.name() + "\" in place of " + pool.max()
-                        + (core(pool) == null ? "" : ": its core size and its maximum, because it " + ONLY_WHEN_FULL));
+                "set " + threads + " threads for the executor \"" + pool.name() + "\" instead of " + pool.max()
+                        + (core(pool) == null
+                                ? ""
+                                : ": set both its core size and its maximum, because it " + ONLY_WHEN_FULL));
     }
 
     /**
@@ -55,7 +57,8 @@ final class ExecutorSize {
         PoolSetting core = core(pool);
         return core == null
                 ? ""
-                : "; or a larger core size: it may have " + core.accepted().most() + " threads, but " + ONLY_WHEN_FULL;
+                : "; or raise its core size: it may start " + core.accepted().most() + " threads, but "
+                        + ONLY_WHEN_FULL;
     }
 
     /**

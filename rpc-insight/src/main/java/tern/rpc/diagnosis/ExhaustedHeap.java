@@ -65,14 +65,14 @@ final class ExhaustedHeap {
         List<String> facts = new ArrayList<>();
         facts.add(String.format(Locale.ROOT, "paused   %.0f %% of the time", 100 * share));
         facts.add("heap     " + heap + " MB, nearly full after collections");
-        String who = "a histogram of its objects (jcmd PID GC.class_histogram) shows what";
+        String who = "a histogram of its objects (jcmd PID GC.class_histogram) shows which objects fill it";
         if (most != null) {
             String place = place(most);
             facts.add("running  " + most.method() + ", whose thread allocates most" + place);
-            who = "look at " + most.method() + " first, whose thread allocates most" + place + "; " + who;
+            who = "check " + most.method() + " first, whose thread allocates most" + place + "; " + who;
         } else {
             String common = commonPlace(running);
-            who = common == null ? who : "look at " + common + " first, where most running calls were found; " + who;
+            who = common == null ? who : "check " + common + " first, where most running calls were found; " + who;
         }
         return new Cause(
                 "COLLECTOR: heap nearly full",
@@ -82,7 +82,7 @@ final class ExhaustedHeap {
                 share,
                 share * ofMs,
                 Change.of(
-                        Where.CODE, "hold fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),
+                        Where.CODE, "keep fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),
                 facts,
                 List.of(),
                 List.of(),

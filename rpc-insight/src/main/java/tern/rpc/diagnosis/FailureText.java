@@ -20,28 +20,33 @@ final class FailureText {
     private static final List<Known> OWN = List.of(
             Known.of(
                     "^status \\d",
-                    "see what answers with this status without an exception that Spring sees: a handler, a filter or"
-                            + " the web server"),
+                    "find the handler, the filter or the web server that answers with this status: no exception reached"
+                            + " Spring"),
             Known.of(
                     "executor shut down",
                     "do not shut down an executor that calls still use, or create it again for the next use"),
             Known.of("Too many open files", "close files and sockets, or raise the limit of open files (ulimit -n)"),
             Known.of("No space left on device", "free space on the disk"),
-            Known.of("Read-only file system", "make the disk writable; often a disk failed"),
-            Known.of("unable to create native thread", "end or pool threads, which reached the limit of this process"),
-            Known.of("Direct buffer memory", "release direct buffers, or a larger -XX:MaxDirectMemorySize"),
+            Known.of(
+                    "Read-only file system",
+                    "make the file system writable; the kernel often makes it read-only after a disk failure"),
+            Known.of(
+                    "unable to create native thread",
+                    "end threads or use a pool: this process has reached its limit of threads"),
+            Known.of("Direct buffer memory", "release direct buffers, or raise -XX:MaxDirectMemorySize"),
             Known.of(
                     "Java heap space|GC overhead limit",
-                    "bound what is kept in memory; if all of it is needed, a larger -Xmx"),
-            Known.of("Metaspace", "see what loads classes again and again, or a larger -XX:MaxMetaspaceSize"),
+                    "limit the size of caches, queues and sessions in memory; if all of their content is needed,"
+                            + " raise -Xmx"),
+            Known.of("Metaspace", "find out what loads classes repeatedly, or raise -XX:MaxMetaspaceSize"),
             Known.of(
                     "^(NoClassDefFoundError|ExceptionInInitializerError)",
-                    "see the first ExceptionInInitializerError in the log: a static initializer failed, and the class"
+                    "find the first ExceptionInInitializerError in the log: a static initializer failed, and the class"
                             + " stays unusable until a restart"),
             Known.of(
                     "Too many connections|connection slots are reserved| 53300",
-                    "fewer connections in the pools of all instances, or a higher limit in the database, which refuses"
-                            + " more"),
+                    "use fewer connections in the pools of all instances, or raise the limit of the database, which"
+                            + " refuses further connections"),
             Known.of(
                     " 40001| 40P01|[Dd]eadlock",
                     "lock rows in the same order in all transactions, and repeat a transaction that the database"
@@ -63,10 +68,11 @@ final class FailureText {
                     "create the table: a migration did not run, or the schema is not on the search path"),
             Known.of(
                     "Lock wait timeout| 55P03",
-                    "end the transaction that holds the row sooner: the database gave up a wait for its lock"),
+                    "end the transaction that holds the row sooner: the database ended a wait for its lock after a"
+                            + " timeout"),
             Known.of(
                     " 57014|SQLTimeoutException",
-                    "this statement's plan or its timeout: the database ended it before it was done"));
+                    "check this statement's plan or raise its timeout: the database ended it before it was complete"));
 
     private static final List<Known> OF_PEERS = List.of(
             Known.of(
@@ -74,27 +80,28 @@ final class FailureText {
                     "check the certificate (expired, unknown issuer, wrong name) and the TLS versions of %s"),
             Known.of("HTTP status 40[13]", "renew the credentials that are sent to %s"),
             Known.of("HTTP status 429", "send fewer requests to %s, which limits them"),
-            Known.of("HTTP status 50[234]", "see why %s or the process behind it is down or overloaded"),
+            Known.of("HTTP status 50[234]", "find out why %s or the process behind it is down or overloaded"),
             Known.of("answers OOM", "raise maxmemory or allow eviction in %s: it has no memory for writes"),
             Known.of(
                     "answers READONLY", "connect to the primary of %s: writes reach a replica, often after a failover"),
-            Known.of("answers (LOADING|MASTERDOWN|CLUSTERDOWN)", "wait until %s has started, or mend its cluster"),
+            Known.of("answers (LOADING|MASTERDOWN|CLUSTERDOWN)", "wait until %s has started, or repair its cluster"),
             Known.of("answers (NOAUTH|WRONGPASS|NOPERM)", "correct the user and the password for %s"),
-            Known.of("max number of clients", "fewer connections to %s in all instances, or a higher maxclients"),
+            Known.of("max number of clients", "use fewer connections to %s in all instances, or raise maxclients"),
             Known.of(
                     "^does not answer",
-                    "see whether %s is stopped, paused or unreachable, or what blocks all of its clients (a lock, a"
-                            + " long command): start it again, or mend the way to it; no call gets an answer from it"),
+                    "find out whether %s is stopped, paused or unreachable, or what blocks all of its clients (a"
+                            + " lock, a long command): start it again, or repair the network to it; no call gets an"
+                            + " answer from it"),
             Known.of(
                     "^too many connections",
-                    "fewer connections in the pools of all instances, or a higher limit in %s, which refuses more"),
+                    "use fewer connections in the pools of all instances, or raise the limit of %s"),
             Known.of("^login refused", "correct the user and the password for %s"),
-            Known.of("^starting or shutting down", "see who stops or restarts %s, and wait until it has started"),
+            Known.of("^starting or shutting down", "find out who stops or restarts %s, and wait until it has started"),
             Known.of("^disk full", "free space on the disk of %s"),
             Known.of("^read-only", "connect to the primary of %s: writes reach a replica, often after a failover"),
             Known.of(
                     "^connection lost",
-                    "see whether %s runs and why it ends connections: its log, a proxy or a firewall in between, or a"
+                    "check whether %s runs and why it ends connections: its log, a proxy or a firewall in between, or a"
                             + " connection that the pool keeps for longer than the server"),
             Known.of(
                     "^Connection refused",
@@ -102,21 +109,21 @@ final class FailureText {
             Known.of(
                     "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException"
                             + "|unexpected end of stream)",
-                    "see why %s closes connections: its log, its limits, a proxy in between"),
-            Known.of("^(No route to host|Network is unreachable)", "mend the route to %s"),
+                    "find out why %s closes connections: check its log, its limits and any proxy in between"),
+            Known.of("^(No route to host|Network is unreachable)", "repair the network route to %s"),
             Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
             Known.of(
                     "^connections are not accepted in time",
-                    "see why %s does not accept connections: down, behind a firewall, or its queue is full; meanwhile a"
-                            + " shorter connect timeout"),
+                    "find out why %s does not accept connections: it may be down, behind a firewall, or its queue may"
+                            + " be full; meanwhile set a shorter connect timeout"),
             Known.of(
                     "^UNAVAILABLE",
-                    "see the log of %s, and whether it runs, can be reached and is listed in the registry"
+                    "check the log of %s, and whether it runs, can be reached and is listed in the registry"
                             + " (/actuator/rpc/cluster shows the known providers)"),
-            Known.of("^DEADLINE_EXCEEDED", "see the diagnosis of %s: a call that it makes itself does not end in time"),
+            Known.of("^DEADLINE_EXCEEDED", "read the diagnosis of %s: one of its own calls does not end in time"),
             Known.of(
                     "^RESOURCE_EXHAUSTED",
-                    "see the log of %s and its diagnosis: it refuses calls because a limit is reached"),
+                    "read the log and the diagnosis of %s: it refuses calls because a limit is reached"),
             Known.of("^UNIMPLEMENTED", "deploy the version of %s that has this method, group and version"),
             Known.of("^(UNAUTHENTICATED|PERMISSION_DENIED)", "renew or correct the token that is sent to %s"),
             Known.of(
@@ -132,7 +139,7 @@ final class FailureText {
                 return known.change + ": " + failure;
             }
         }
-        return "mend what throws " + failure;
+        return "fix the code that throws " + failure;
     }
 
     /**
@@ -153,7 +160,7 @@ final class FailureText {
                 return known.change.replace("%s", shown) + (isKnown(failure) ? "" : ": it fails with " + failure);
             }
         }
-        return "see the log of " + peer + ": it fails with " + failure;
+        return "read the log of " + peer + ": it fails with " + failure;
     }
 
     /**

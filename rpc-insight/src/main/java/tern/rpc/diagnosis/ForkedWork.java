@@ -122,7 +122,7 @@ final class ForkedWork {
         int full = fullDuring(all, watch);
         return full == 0
                 ? null
-                : "threads  all busy while tasks waited, at " + full + " of " + all.size() + " looks at late calls";
+                : "threads  all busy while tasks waited, at " + full + " of " + all.size() + " samples of late calls";
     }
 
     /** Returns whether calls waited for a thread of the full common pool in most samples of HTTP exchanges. */

@@ -37,12 +37,12 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
 
     /**
      * The used share of the heap after a collection other than a major one must be at least this value. Collectors that
-     * run beside the application begin to free old objects before this share is in use. Below this share, the old
-     * objects may be garbage.
+     * run concurrently with the application begin to free old objects before this share is in use. Below this share,
+     * the old objects may be garbage.
      */
     private static final double MIN_SHARE_OTHERS = 0.6;
 
-    /** Used in place of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
+    /** Used instead of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
@@ -67,7 +67,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * The memory that surviving objects occupied after a collection: all memory pools of the heap except Eden.
      *
      * @param major whether the collection freed all unused objects
-     * @param old what collections of this kind do with old objects
+     * @param old how collections of this kind treat old objects
      */
     record Use(long atNanos, long bytes, boolean major, Old old) {}
 
@@ -146,6 +146,6 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
 
     /** Returns the time until the heap is full, as in {@code the heap is full in about 20 s}. */
     String untilFull() {
-        return String.format(Locale.ROOT, "the heap is full in about %.0f s at this rate", secondsToFull);
+        return String.format(Locale.ROOT, "at this rate, the heap is full in about %.0f s", secondsToFull);
     }
 }

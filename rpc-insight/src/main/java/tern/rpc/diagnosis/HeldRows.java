@@ -115,7 +115,7 @@ final class HeldRows {
         long lastNanos;
     }
 
-    /** The number of inspections of the connections that found a statement waiting. */
+    /** Counts the inspections in which the statement waited. */
     private static final class Waits {
         int looks;
         long lastNanos;
@@ -155,7 +155,7 @@ final class HeldRows {
 
         String fact() {
             return String.format(
-                    Locale.ROOT, "holder   thread %s*, found by %d looks while the statement waited", threads, looks);
+                    Locale.ROOT, "holder   thread %s*, found in %d samples while the statement waited", threads, looks);
         }
     }
 

@@ -8,26 +8,26 @@ import org.jspecify.annotations.Nullable;
 final class Hints {
 
     private static final String REGEX =
-            "a pattern without nested or adjacent quantifiers, compiled once, or a limit of the text's length";
-    private static final String LIST = "a HashSet or HashMap in place of a search through a list";
+            "use a pattern without nested or adjacent quantifiers, compiled once, or limit the text's length";
+    private static final String LIST = "use a HashSet or HashMap instead of a search through a list";
     private static final String CONCATENATION =
-            "build the text once before the loop, or append to a StringBuilder; if the loop walks through a collection that"
-                    + " grows, bound it or look its elements up in a map";
-    private static final String JSON = "fewer or smaller objects in this document, or keep the result";
+            "build the text once before the loop, or append to a StringBuilder; if the loop walks through a"
+                    + " collection that grows, limit its size or look its elements up in a map";
+    private static final String JSON = "use fewer or smaller objects in this document, or keep the result";
     private static final String SERIALIZATION =
             "Java serialization is slow: share objects that nobody changes, copy the needed fields by hand, or keep the"
                     + " result";
     private static final String CLASSES =
             "create this class or proxy once and keep it: the JVM loads, checks and compiles each new class again";
-    private static final String EXCEPTION = "no exceptions or stack traces as part of the normal flow";
+    private static final String EXCEPTION = "do not create exceptions or stack traces in the normal flow";
     private static final String RANDOM =
-            "the random numbers of the system block or are slow: -Djava.security.egd=file:/dev/./urandom";
-    private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
+            "set -Djava.security.egd=file:/dev/./urandom: the random numbers of the system block or are slow";
+    private static final String RATE = "raise the limit of this rate limiter, or refuse calls instead of waiting";
 
-    private static final String SIGNAL = "wait for a signal (a lock's condition, a future) in place of a loop";
+    private static final String SIGNAL = "wait for a signal (a lock's condition, a future) instead of a loop";
     private static final String FLUSH =
-            "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load fewer"
-                    + " entities, or call flush and clear in between";
+            "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load"
+                    + " fewer entities, or call flush and clear in between";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
     private static final String SHARED_RANDOM = "use ThreadLocalRandom instead of a Random that all threads share";
     private static final String COMPRESSION = "use a lower compression level or smaller data, or keep the result";
@@ -40,9 +40,10 @@ final class Hints {
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
     private static final String CONNECT = "create the client once and keep it: a new client opens new connections";
     private static final String THREADS =
-            "a pool of threads, created once and with enough core threads, in place of new threads for each call";
+            "create a pool of threads once, with enough core threads, instead of new threads for each call";
     private static final String CONSOLE =
-            "what reads this output is slow: a logger with an asynchronous appender, or fewer lines a call";
+            "use a logger with an asynchronous appender, or write fewer lines per call: the reader of this output is"
+                    + " slow";
 
     /** Matches methods that wait until a file's content has been written to the disk. */
     private static final Pattern FORCES = Pattern.compile("\\((FileChannel(Impl)?\\.force|FileDescriptor\\.sync)");
@@ -105,7 +106,7 @@ final class Hints {
             new Hint("ArrayList.indexOf", LIST),
             new Hint("ArrayList.remove", LIST),
             new Hint("LinkedList.", LIST),
-            new Hint("HashMap.", "a hashCode that differs for different keys, and keys that are Comparable"),
+            new Hint("HashMap.", "use keys that are Comparable and whose hashCode differs for different keys"),
             new Hint("StringConcatHelper.", CONCATENATION),
             new Hint("ObjectMapper.", JSON),
             new Hint("ObjectReader.", JSON),
@@ -158,7 +159,7 @@ final class Hints {
             new Hint("Class.getMethod", LOOKUP),
             new Hint("Class.getDeclaredMethod", LOOKUP),
             new Hint("MethodHandles.", LOOKUP),
-            new Hint("SimpleDateFormat.", "a DateTimeFormatter, created once and kept"),
+            new Hint("SimpleDateFormat.", "create a DateTimeFormatter once and keep it"),
             new Hint("DateTimeFormatter.ofPattern", KEEP),
             new Hint("DateTimeFormatterBuilder.", KEEP),
             new Hint("KeyFactory.", "create the key once and keep it"),
@@ -170,7 +171,7 @@ final class Hints {
      */
     private static final List<Hint> TELLING = List.of(
             new Hint("Thread.start", THREADS),
-            new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
+            new Hint("BCrypt", "use a lower cost factor, or check the password once per session"),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
             new Hint("DocumentBuilderFactory.newInstance", KEEP),
@@ -196,7 +197,7 @@ final class Hints {
             new Hint("TrustManagerFactory.init", "create the context once and keep it"),
             new Hint("AbstractFlushingEventListener.", FLUSH),
             new Hint("DefaultFlushEntityEventListener.", FLUSH),
-            new Hint("DriverManager.getConnection", "a pool of connections in place of a new one for each use"),
+            new Hint("DriverManager.getConnection", "use a connection pool instead of a new connection for each use"),
             new Hint("HttpClient.newHttpClient", CONNECT),
             new Hint("HttpClientBuilderImpl.build", CONNECT),
             new Hint("HttpClientBuilder.build", CONNECT),
@@ -267,13 +268,13 @@ final class Hints {
      */
     static String file(String shown) {
         if (FORCES.matcher(shown).find()) {
-            return ": force the file once for several calls, or outside of calls";
+            return ": write the file to disk (force) once for several calls, or outside of calls";
         }
         if (!UNBUFFERED.matcher(shown).find()) {
             return READS.matcher(shown).find() ? ": " + CONTENT : "";
         }
-        return ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if the"
-                + " file was opened with the mode rwd or rws";
+        return ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if"
+                + " the file was opened with the mode rwd or rws";
     }
 
     /** Returns an alternative to a JDK object whose lock threads wait for; an empty string if there is none. */
@@ -282,7 +283,7 @@ final class Hints {
             return "use a concurrent collection instead of this synchronized one";
         }
         if (BUFFERS.matcher(lock).find()) {
-            return "a StringBuilder for each call in place of this shared StringBuffer";
+            return "use a StringBuilder for each call instead of this shared StringBuffer";
         }
         if (GENERATORS.matcher(lock).find()) {
             return "use ThreadLocalRandom if no secret is needed, or a SecureRandom for each thread, instead of a"
@@ -306,21 +307,21 @@ final class Hints {
             return "";
         }
         if (LibraryWaits.takesFromQueue(called)) {
-            return "what puts objects into this queue: if the queue is a pool, give each object back in a finally"
-                    + " block, also where code fails, and use it for less time; else more threads for what fills the"
+            return "find out why the queue stays empty: if it is a pool, give each object back in a finally"
+                    + " block, also if code fails, and use it for less time; otherwise use more threads to fill the"
                     + " queue";
         }
         if (isSignal(called)) {
             return "give this signal in a finally block, so that a failure does not skip it"
                     + (MONITORS.matcher(called).find()
-                            ? ", wake all threads that wait (notifyAll, signalAll in place of notify, signal)"
+                            ? ", wake all threads that wait (notifyAll, signalAll instead of notify, signal)"
                             : "")
-                    + ", and wait for it with a timeout: it is lost or comes late, because no thread was found that works"
-                    + " for it most of the time";
+                    + ", and wait for it with a timeout: the signal is lost or late, because no thread was found that"
+                    + " works for it most of the time";
         }
         if (LibraryWork.FILLS.matcher(called).find()) {
-            return "this queue is full: what takes from it is slower than the calls, so make it faster, or give it more"
-                    + " threads, or drop items in place of a wait";
+            return "this queue is full, because its consumer is slower than the calls: make the consumer faster, give"
+                    + " it more threads, or drop items instead of waiting";
         }
         return called.startsWith("Mono.")
                         || called.startsWith("Flux.")

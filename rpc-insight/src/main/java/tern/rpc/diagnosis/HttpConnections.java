@@ -89,14 +89,14 @@ final class HttpConnections {
                         Where.CODE,
                         "keep connections open and use one client for all calls: many calls open a new connection to "
                                 + host + place
-                                + "; if the client already keeps them, see why the peer accepts connections slowly or"
-                                + " closes them"),
+                                + "; if the client already keeps them, find out why the peer accepts connections"
+                                + " slowly or closes them"),
                 facts);
     }
 
     /**
-     * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. They wait for the
-     * same connections, so they are one cause.
+     * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. These exchanges
+     * wait for the same connections, so they are one cause.
      */
     void merge(Leaves leaves) {
         Map<String, List<Part>> byPeer = new TreeMap<>();
@@ -118,13 +118,13 @@ final class HttpConnections {
     /** @param ended the number of late or failed calls in which such an exchange has ended */
     private static String waiting(Looks looks, String host, String place, long ended) {
         if (looks.waits == looks.all && looks.all >= MIN_LEAKING && ended < MIN_WAITS) {
-            return "close each response of the application's own HTTP client, also where code fails (try-with-resources,"
+            return "close each response of the application's own HTTP client, also if code fails (try-with-resources,"
                     + " EntityUtils.consume)" + place + ": " + looks.all + " samples found calls waiting for one of its"
                     + " connections, for " + host
-                    + ", and none that used one, so nobody gives them back; more connections do not help for long";
+                    + ", but no call that used one, so they are not given back; more connections do not help for long";
         }
-        return "more connections per route in the application's own HTTP client (Apache's default is 5): most"
-                + " calls were found waiting for one of its connections, for " + host + place;
+        return "allow more connections per route in the application's own HTTP client (Apache's default is 5): most"
+                + " samples found calls waiting for one of its connections, for " + host + place;
     }
 
     /**

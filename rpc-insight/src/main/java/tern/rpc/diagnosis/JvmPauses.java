@@ -68,11 +68,11 @@ final class JvmPauses {
                 "pauses that no collector explains",
                 Change.of(
                         Where.MACHINE,
-                        "-Xlog:safepoint shows what stops the JVM: an operation, such as the thread dumps of a tool, or"
-                                + " threads that do not stop in time,"
+                        "set -Xlog:safepoint to see what stops the JVM: an operation, such as the thread dumps of a"
+                                + " tool, or threads that do not stop in time,"
                                 + " as in a long counted loop, a large array copy or a page that is read from a disk"
                                 + " (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100 names them)"
-                                + (code == null ? "" : "; look at " + code.name() + " first")),
+                                + (code == null ? "" : "; check " + code.name() + " first")),
                 facts);
     }
 }

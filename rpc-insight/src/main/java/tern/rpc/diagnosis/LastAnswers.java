@@ -13,7 +13,9 @@ final class LastAnswers {
     private final LastTime sql = new LastTime();
     private final LastTime redis = new LastTime();
 
-    /** The time of the last event of one kind. It may be up to {@value #STEP_MILLIS} ms too early. Thread-safe. */
+    /**
+     * The time of the last event of one kind. The time may be up to {@value #STEP_MILLIS} ms too early. Thread-safe.
+     */
     static final class LastTime {
 
         // The minimum interval between two writes. Frequent writes by many threads to the same memory are slow.

@@ -39,7 +39,10 @@ final class Learner {
     /** The name prefix of the usual time of an operation that threads outside of calls run. */
     static final String OUTSIDE = "outside ";
 
-    /** Slightly longer than a miss of a single method takes to begin ({@link MethodMisses}). */
+    /**
+     * The number of seconds after which a second is learned. Slightly longer than the time in which a miss of a single
+     * method is detected ({@link MethodMisses}).
+     */
     private static final int PENDING_SECONDS = 22;
 
     private final RpcMeters meters;

@@ -40,7 +40,7 @@ final class LoadingCalls {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             if (part.kind() == Kind.RESULT && !HolderRules.isQueue(part, excess.samples)) {
-                leaves.pour(part, workFor(part), Leaves.WAIT_FOR + "what another call works on, in " + part.name());
+                leaves.pour(part, workFor(part), Leaves.WAIT_FOR + "the result of another call, in " + part.name());
             }
         }
     }

@@ -52,8 +52,7 @@ final class LockText {
             return new Told(
                     "LOCK",
                     part.name(),
-                    Change.of(
-                            Where.CODE, permits + ": wanted in " + shown + meanwhile + "; no number of threads helps"),
+                    Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; more threads do not help"),
                     facts);
         }
         if (holder != null) {
@@ -65,7 +64,7 @@ final class LockText {
                             "hold the lock for less time in " + ApplicationCode.shown(holder.line())
                                     + ", which threads "
                                     + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
-                                    + shown + meanwhile + "; no number of threads helps"),
+                                    + shown + meanwhile + "; more threads do not help"),
                     facts);
         }
         return new Told(
@@ -76,7 +75,7 @@ final class LockText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + shown
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, shown, held) + meanwhile + "; no number of threads helps"),
+                                : sooner(part, shown, held) + meanwhile + "; more threads do not help"),
                 facts);
     }
 
@@ -96,7 +95,7 @@ final class LockText {
         facts.add("waits    " + excess.samples.looks(part) + " samples found a call waiting for it");
         if (holder != null) {
             facts.add("others   threads " + holder.threads() + "* were found in " + ApplicationCode.shown(holder.line())
-                    + ", " + holder.looks() + " looks");
+                    + ", " + holder.looks() + " samples");
         }
         return facts;
     }
@@ -109,8 +108,8 @@ final class LockText {
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();
         if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
-            facts.add(
-                    "held     no sample shows what the holders of the permits do; if nobody uses them, they were not returned");
+            facts.add("held     no sample shows what the holders of the permits do; if nobody uses them, they were not"
+                    + " returned");
         }
         String equal = EqualWaits.fact(excess, part);
         if (equal != null) {
@@ -126,7 +125,8 @@ final class LockText {
                 name,
                 Change.of(
                         Where.CODE,
-                        "unlock it in a finally block, so that an exception cannot skip this, in the class of " + shown
+                        "unlock it in a finally block, so that an exception cannot skip the unlock, in the class of"
+                                + " " + shown
                                 + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
                                 + ", which has ended or runs no code that uses it; only a restart releases it"),
                 facts);
@@ -140,14 +140,15 @@ final class LockText {
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
         if (part.name().startsWith(CodeText.SEMAPHORE)) {
-            return "release each permit in a finally block, also where code fails, and " + less + "; else more permits";
+            return "release each permit in a finally block, also if code fails, and " + less + "; otherwise allow"
+                    + " more permits";
         }
         if (part.name().startsWith(LibraryWaits.BULKHEAD)) {
-            return "find why the calls within this bulkhead take long; else more concurrent calls in its"
+            return "find out why the calls within this bulkhead take long; otherwise allow more concurrent calls in its"
                     + " configuration";
         }
         return part.name().startsWith(LibraryWaits.LIMIT)
-                ? "find why the calls below this limit take long; else a higher limit"
+                ? "find out why the calls within this limit take long; otherwise raise the limit"
                 : null;
     }
 
@@ -163,8 +164,8 @@ final class LockText {
             return instead + ": hold it for less time in " + shown;
         }
         if (name.startsWith("monitor of ConcurrentHashMap ")) {
-            return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
-                    + ", or keep it longer: meanwhile the map locks all keys of this bin";
+            return "compute the value before computeIfAbsent (compute, merge), not within it, in " + shown
+                    + ", or keep the value longer: the map locks all keys of this bin while it computes";
         }
         if (FileLocks.isOne(part)) {
             return "release this lock of a file sooner in the other process that holds it, or do not wait for it in a"
@@ -183,7 +184,7 @@ final class LockText {
                     + ", where calls most likely hold it; wanted in " + shown;
         }
         return name.contains(StackReader.WANTED)
-                ? "hold the lock for less time: no look found its holder; wanted in " + shown
+                ? "hold the lock for less time: no sample found its holder; wanted in " + shown
                 : "hold the lock for less time in " + shown;
     }
 }

@@ -52,21 +52,23 @@ final class LogText {
                     Change.of(
                             Where.CODE,
                             "the queue of the asynchronous appender is full: the appender (disk, console, network)"
-                                    + " writes more slowly than the calls log; fewer lines, a faster appender, or drop lines"
-                                    + " in place of a wait (neverBlock in Logback, AsyncQueueFullPolicy in Log4j)"),
+                                    + " writes more slowly than the calls log; write fewer lines, use a faster"
+                                    + " appender, or drop lines instead of waiting (neverBlock in Logback,"
+                                    + " AsyncQueueFullPolicy in Log4j)"),
                     facts);
         }
         double lines = operations.count(Phase.LOGGING);
         double usually = operations.usualCount(Phase.LOGGING);
         if (usually >= 0 && lines > MORE_LINES * Math.max(1, usually)) {
-            String counted = String.format(Locale.ROOT, "%.0f lines a call are written, usually %.0f", lines, usually);
+            String counted =
+                    String.format(Locale.ROOT, "%.0f lines per call are written, usually %.0f", lines, usually);
             facts.add("lines    " + counted);
             return new Told(
                     "SLOW LOG",
                     "log appenders",
                     Change.of(
                             Where.CODE,
-                            "a higher log level, or fewer lines a call: " + counted
+                            "set a higher log level, or write fewer lines per call: " + counted
                                     + "; asynchronous appenders only help while the disk or the reader keeps up"),
                     facts);
         }
@@ -76,7 +78,8 @@ final class LogText {
             case SWITCHED_OFF ->
                 new Change(
                         Where.PROPERTY,
-                        "rpc.logging.async=true, so that callers hand lines to a ring; or fewer lines a call",
+                        "set rpc.logging.async=true, so that another thread writes the lines; or write fewer lines"
+                                + " per call",
                         "rpc.logging.async",
                         "false",
                         "true",
@@ -84,22 +87,23 @@ final class LogText {
             case NO_DISRUPTOR ->
                 Change.of(
                         Where.CODE,
-                        "add com.lmax:disruptor to the application: lines are then written by another thread; or fewer"
-                                + " lines a call");
+                        "add com.lmax:disruptor to the application: another thread then writes the lines; or write"
+                                + " fewer lines per call");
             case OWN_CONFIGURATION ->
                 Change.of(
                         Where.CODE,
-                        "an <Async> appender with blocking=\"false\"" + own
+                        "use an <Async> appender with blocking=\"false\"" + own
                                 + ", or asynchronous loggers (<AsyncRoot>, which"
-                                + " need com.lmax:disruptor), in the Log4j configuration of the application; or a faster"
-                                + " appender, or fewer lines a call" + in(calls));
+                                + " need com.lmax:disruptor), in the Log4j configuration of the application; or use a"
+                                + " faster appender, or write fewer lines per call" + in(calls));
             case LOGBACK ->
                 Change.of(
                         Where.CODE,
-                        "an AsyncAppender with neverBlock" + own
-                                + " in the Logback configuration, or a faster appender, or" + " fewer lines a call"
+                        "use an AsyncAppender with neverBlock" + own
+                                + " in the Logback configuration, or a faster appender, or write fewer lines per call"
                                 + in(calls));
-            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call" + in(calls));
+            case ASYNCHRONOUS ->
+                Change.of(Where.CODE, "use a faster appender, or write fewer lines per call" + in(calls));
         };
         return new Told("SLOW LOG", "log appenders", change, facts);
     }

@@ -25,7 +25,7 @@ final class LookupRules {
      * pool.
      */
     static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
-        Lookups lookups = evidence.tasks().lookups();
+        NameLookups lookups = evidence.tasks().lookups();
         for (Part part : leaves.longestFirst()) {
             boolean isPool = part.kind() == Kind.POOL;
             Kind peer = isPool ? kinds.ofPool(part) : part.kind();

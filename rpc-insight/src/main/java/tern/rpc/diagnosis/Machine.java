@@ -73,7 +73,7 @@ record Machine(
         missing = List.copyOf(missing);
     }
 
-    /** Creates a state in which the stolen time is that of the last second, and the usual stolen time is unknown. */
+    /** Creates a state with the stolen time of the last second, and an unknown usual stolen time. */
     Machine(
             double processors,
             double own,

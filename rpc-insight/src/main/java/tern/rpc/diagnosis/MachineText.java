@@ -47,7 +47,7 @@ final class MachineText {
                         "quota of the container",
                         Change.of(
                                 Where.MACHINE,
-                                "a higher CPU limit of the container, or none; it allows "
+                                "raise or remove the CPU limit of the container; it allows "
                                         + one(evidence.machine().processors()) + " processors now"),
                         withBusy(List.of(CollectorText.percent(
                                 "stopped", evidence.machine().throttled(), "of the periods"))));
@@ -84,7 +84,7 @@ final class MachineText {
                 "pauses from outside",
                 Change.of(
                         Where.MACHINE,
-                        "find what stops the whole process from outside: a snapshot or a migration of the virtual"
+                        "find out what stops the whole process from outside: a snapshot or a migration of the virtual"
                                 + " machine, a paused container, a signal (SIGSTOP), a debugger, or swapping; no change"
                                 + " of the application helps"),
                 facts);
@@ -115,10 +115,10 @@ final class MachineText {
                     part.name(),
                     Change.of(
                             Where.CODE,
-                            "fewer or smaller objects in " + shown + ": " + allocated
+                            "create fewer or smaller objects in " + shown + ": " + allocated
                                     + (growth == null
                                             ? ""
-                                            : ", and the heap fills: bound what is kept there; " + growth.untilFull())
+                                            : ", and the heap fills: keep fewer objects there; " + growth.untilFull())
                                     + "; no pool size helps"),
                     withBusy(facts));
         }
@@ -130,16 +130,17 @@ final class MachineText {
                     part.name(),
                     Change.of(
                             Where.MACHINE,
-                            "a larger -XX:ReservedCodeCacheSize, or less generated code (proxies, scripts, lambdas in"
-                                    + " loops): the JVM has stopped compiling, so code" + " such as " + shown
+                            "raise -XX:ReservedCodeCacheSize, or generate less code (proxies, scripts, lambdas in"
+                                    + " loops): the JVM has stopped compiling, so code such as " + shown
                                     + " is interpreted"),
                     withBusy(facts));
         }
-        String objects = allocated.isEmpty() ? "" : "; fewer or smaller objects are less work, too: " + allocated;
+        String objects =
+                allocated.isEmpty() ? "" : "; fewer or smaller objects also need less processor time: " + allocated;
         return new Told(
                 "CODE COMPUTES",
                 part.name(),
-                Change.of(Where.CODE, "less work in " + shown + objects + "; no pool size helps"),
+                Change.of(Where.CODE, "do less work in " + shown + objects + "; no pool size helps"),
                 withBusy(facts));
     }
 
@@ -165,7 +166,10 @@ final class MachineText {
             return new Told(
                     "PROCESSORS",
                     "stolen by the host",
-                    Change.of(Where.MACHINE, "another host or more processors: other virtual machines take this one's"),
+                    Change.of(
+                            Where.MACHINE,
+                            "use another host or more processors: other virtual machines take the"
+                                    + " processors of this one"),
                     withBusy(facts));
         }
         if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
@@ -180,8 +184,8 @@ final class MachineText {
                                             ? ""
                                             : "do not wait in " + ApplicationCode.shown(pinned)
                                                     + ", because the virtual thread occupies its carrier thread: ")
-                                    + "no blocking calls in native code or, before Java 24, in synchronized blocks:"
-                                    + " virtual threads that could run find no free carrier thread, although"
+                                    + "avoid blocking calls in native code and, before Java 24, in synchronized blocks:"
+                                    + " runnable virtual threads find no free carrier thread, although"
                                     + " processors are free; jdk.VirtualThreadPinned events of the flight recorder"
                                     + " show the code"),
                     withBusy(facts));
@@ -190,22 +194,25 @@ final class MachineText {
         String text;
         if (others) {
             name = "other processes";
-            text = "other processes of this machine: they keep " + one(machine.others()) + " processors busy"
+            text = "stop or limit other processes of this machine: they keep"
+                    + " " + one(machine.others()) + " processors busy"
                     + BusyProcesses.OF_MACHINE.most();
         } else if (isBusyWithCollector()) {
             name = "threads of the collector";
-            text = "fewer or smaller objects, or a larger heap: the collector keeps " + one(machine.collectorThreads())
+            text = "create fewer or smaller objects, or set a larger heap: the garbage collector keeps"
+                    + " " + one(machine.collectorThreads())
                     + " processors busy" + collector.allocators();
         } else if (burner != null && isBusyWith(burner)) {
             name = burner.name();
-            text = "the threads " + burner.name() + "*: they keep " + one(burner.processors()) + " processors busy"
+            text = "do less work in the threads " + burner.name() + "*: they keep " + one(burner.processors())
+                    + " processors busy"
                     + (burner.place() == null ? "" : " in " + burner.place());
         } else if (code != null) {
             StackTraceElement line = excess.samples.lineOf(code);
-            text = "less work in " + (line == null ? code.name() : ApplicationCode.shown(line))
-                    + ", or more processors";
+            text = "do less work in " + (line == null ? code.name() : ApplicationCode.shown(line))
+                    + ", or use more processors";
         } else {
-            text = "more processors, or fewer calls on this machine";
+            text = "use more processors, or send fewer calls to this machine";
         }
         return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
@@ -245,7 +252,7 @@ final class MachineText {
         }
         List<String> facts = List.of(String.format(
                 Locale.ROOT,
-                "decode   %s ms a call%s",
+                "decode   %s ms per call%s",
                 Times.millis(longest),
                 usually < 0 ? "" : ", usually " + Times.millis(usually) + " ms"));
         String caller = callerOfLarge(method, longest);
@@ -254,10 +261,10 @@ final class MachineText {
                 "decoding",
                 Change.of(
                         Where.PEER,
-                        "smaller requests" + (method.isEmpty() ? "" : " of " + method)
+                        "send smaller requests" + (method.isEmpty() ? "" : " of " + method)
                                 + ", in pages or with a limit in the caller" + (caller == null ? "" : " " + caller)
                                 + ": reading them takes "
-                                + Times.millis(longest) + " ms a call"),
+                                + Times.millis(longest) + " ms per call"),
                 facts);
     }
 
@@ -300,21 +307,21 @@ final class MachineText {
         }
         String of = method.isEmpty() ? "" : " of " + method;
         String called = excess.samples.calledIn(part);
-        String time = " takes " + Times.millis(longest) + " ms a call" + Hints.computing(called);
+        String time = " takes " + Times.millis(longest) + " ms per call" + Hints.computing(called);
         return new Told(
                 reads ? "LARGE REQUESTS" : "LARGE ANSWERS",
                 method.isEmpty() ? part.name() : method,
                 reads
                         ? Change.of(
                                 Where.PEER,
-                                "smaller requests" + of + ", in pages or with a limit in the caller: reading them"
+                                "send smaller requests" + of + ", in pages or with a limit in the caller: reading them"
                                         + time)
                         : Change.of(
                                 Where.CODE,
-                                "smaller answers" + of + ", in pages or with fewer members: writing them" + time
+                                "return smaller answers" + of + ", in pages or with fewer members: writing them" + time
                                         + "; no pool size helps"),
                 withBusy(List.of(
-                        String.format(Locale.ROOT, "samples  %d found a call at it", excess.samples.looks(part)))));
+                        String.format(Locale.ROOT, "samples  %d found a call there", excess.samples.looks(part)))));
     }
 
     private List<String> withBusy(List<String> facts) {

@@ -206,7 +206,7 @@ final class MissReport {
         secondsSinceTold = 0;
         LOG.warn(
                 "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
-                        + " {} ms). Change: {}. All of it: /actuator/rpc/diagnosis",
+                        + " {} ms). Change: {}. The whole diagnosis: /actuator/rpc/diagnosis",
                 calls,
                 miss == null ? "?" : Math.round(miss.targetMs()),
                 counts.late(),
@@ -225,7 +225,7 @@ final class MissReport {
         Diagnosis last = published;
         if (logs && last != null) {
             LOG.info(
-                    "Calls are in time again, after {} s of a missed target. First cause was: {}",
+                    "Calls meet the target again, after {} s. The first cause was: {}",
                     lastedSeconds,
                     DiagnosisText.title(last.causes().get(0)));
         }

@@ -32,7 +32,9 @@ final class MissedJobs {
         }
         OutsideOperations.Series series = OutsideOperations.of(phase, part.name());
         OutsideOperations.Series.Pause pause = series == null ? null : series.tooLong(System.nanoTime());
-        return pause == null ? change : Change.of(Where.CODE, advice(part.name(), pause) + "; else " + change.text());
+        return pause == null
+                ? change
+                : Change.of(Where.CODE, advice(part.name(), pause) + "; otherwise " + change.text());
     }
 
     static String advice(String operation, OutsideOperations.Series.Pause pause) {
@@ -40,16 +42,17 @@ final class MissedJobs {
         String place = pause.lasts() ? place(pause.thread()) : null;
         return String.format(
                         Locale.ROOT,
-                        "let the thread %s run %s in time again: it usually runs it every %.1f s, but %s %.0f s",
+                        "let the thread %s run %s in time again: the thread usually runs it every %.1f s, but %s %.0f"
+                                + " s",
                         threads,
                         operation,
                         pause.usualNanos() / 1e9,
-                        pause.lasts() ? "has not for" : "lately did not for",
+                        pause.lasts() ? "has not run it for" : "recently did not run it for",
                         pause.nanos() / 1e9)
                 + (place == null ? "" : ", and is in " + place)
-                + "; run what keeps this thread busy elsewhere"
+                + "; run the other work of this thread elsewhere"
                 + (threads.startsWith("scheduling-")
-                        ? ", or more threads for scheduled jobs (spring.task.scheduling.pool.size)"
+                        ? ", or use more threads for scheduled jobs (spring.task.scheduling.pool.size)"
                         : "");
     }
 

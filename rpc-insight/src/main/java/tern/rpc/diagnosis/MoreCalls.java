@@ -27,8 +27,9 @@ final class MoreCalls {
     private static final double MAX_DELAY_NANOS = 3e9;
 
     /**
-     * A few additional calls may be retries, one for each late call. They are therefore a cause only if they began at
-     * least this time before the miss of the latency target, which begins some seconds after calls became late.
+     * A few additional calls may be retries, one for each late call. Additional calls are therefore a cause only if
+     * they began at least this time before the miss of the latency target, which begins some seconds after calls became
+     * late.
      */
     private static final double MIN_LEAD_NANOS = 2e9;
 
@@ -102,6 +103,6 @@ final class MoreCalls {
         MethodRate.Caller caller = rate.mainCaller();
         String from = caller != null ? "the caller " + caller.address() + " sends" : "callers send";
         return from + " " + times(rate.factor()) + " times the usual calls of " + rate.method()
-                + ": limit the calls there, keep the results, or add an instance of this server";
+                + ": limit the calls there, cache the results, or add an instance of this server";
     }
 }

@@ -200,7 +200,7 @@ final class OperationCounts {
         Phase counted = phase == null ? Phase.OWN : phase;
         return String.format(
                 Locale.ROOT,
-                "%s a call, usually %s",
+                "%s per call, usually %s",
                 number(perCall(counted, name, methods)),
                 number(usual(kind, counted, name, methods).count));
     }

@@ -40,7 +40,7 @@ final class Operations {
      */
     private static final int MIN_ATTEMPTS = 5;
 
-    /** Applies in place of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
+    /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final Excess excess;
@@ -151,7 +151,7 @@ final class Operations {
     static String perCall(String word, Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
-                "%-8s %.1f a call, %.1f ms each%s",
+                "%-8s %.1f per call, %.1f ms each%s",
                 word,
                 sum.count(),
                 sum.eachNanos() / 1e6,
@@ -428,7 +428,7 @@ final class Operations {
         each.keySet()
                 .removeIf(
                         name -> !store.isEmpty() && !OperationNames.store(name).equals(store));
-        return new SlowerTogether(each, name -> usualNamed(phase, name)).isByTheSameTime();
+        return new CommonSlowdown(each, name -> usualNamed(phase, name)).isByTheSameTime();
     }
 
     /**

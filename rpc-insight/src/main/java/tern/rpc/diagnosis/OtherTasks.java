@@ -81,7 +81,8 @@ final class OtherTasks {
         if (others != null && others.started() > 0) {
             facts.add(String.format(
                     Locale.ROOT,
-                    "others   %.0f of %.0f tasks/s are not of calls, %s ms each; those of calls take %s ms",
+                    "others   %.0f of %.0f tasks/s do not belong to calls and take %s ms each; tasks of calls take %s"
+                            + " ms",
                     others.started() / evidence.seconds(),
                     since.taken() / evidence.seconds(),
                     each(others.ran().toNanos(), others.started()),
@@ -91,7 +92,7 @@ final class OtherTasks {
     }
 
     private static String change(PoolSnapshot pool, @Nullable String place) {
-        return "an executor of its own for the tasks that "
+        return "use a separate executor for the tasks that "
                 + (place == null ? "no call submits" : "are submitted in " + place)
                 + ": they occupy the " + (pool.max() == 1 ? "only thread" : pool.max() + " threads") + " of \""
                 + pool.name() + "\", for which calls wait; or submit them more slowly";

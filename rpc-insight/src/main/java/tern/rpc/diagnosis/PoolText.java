@@ -97,10 +97,10 @@ final class PoolText {
                         verdict.name(),
                         Change.of(
                                 Where.CODE,
-                                "one connection a call: calls that hold a connection of " + name
-                                        + " wait for a second one, as a new transaction (REQUIRES_NEW) within another one"
-                                        + " does in " + place + "; otherwise the pool needs more connections than calls"
-                                        + " run at once"),
+                                "use one connection per call: calls that hold a connection of " + name
+                                        + " wait for a second one, as a new transaction (REQUIRES_NEW) within another"
+                                        + " one does in " + place + "; otherwise the pool needs more connections than"
+                                        + " there are concurrent calls"),
                         verdict.facts());
             case HELD_BY_OTHERS ->
                 new Told("HELD BY OTHERS", verdict.name(), Change.of(Where.CODE, others(verdict)), verdict.facts());
@@ -120,9 +120,9 @@ final class PoolText {
                         Change.of(
                                 Where.PEER,
                                 unkept(verdict)
-                                        + "why new connections of " + name
-                                        + " take long: the server's limit of connections, its name lookup, TLS,"
-                                        + " network"),
+                                        + "find out why new connections of " + name
+                                        + " take long: check the server's limit of connections, its name lookup, TLS"
+                                        + " and the network"),
                         verdict.facts());
             case TOO_SMALL -> tooSmall(part, verdict);
             case FAIR -> fair(verdict);
@@ -130,7 +130,9 @@ final class PoolText {
                 new Told(
                         "WAIT AT POOL",
                         verdict.name(),
-                        Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
+                        Change.of(
+                                Where.UNKNOWN,
+                                "do not change the size: the pool has free connections; check the next cause"),
                         verdict.facts());
         };
     }
@@ -142,8 +144,8 @@ final class PoolText {
                 .map(setting -> setting.property() + "=" + setting.value())
                 .collect(Collectors.joining(", "));
         return settings.isEmpty()
-                ? "the check of a connection before it is lent (test on borrow, validation query), or the network"
-                : "each one is checked before it is lent (" + settings + "), so make this check quick";
+                ? "make the check before each use quick (test on borrow, validation query), or check the network"
+                : "the pool checks each connection before each use (" + settings + "), so make this check quick";
     }
 
     /**
@@ -161,12 +163,12 @@ final class PoolText {
             boolean isUnkept = needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
             return isUnkept
                     ? "keep connections open: nearly every exchange opens a new one, because the client or the server"
-                            + " closes it afterwards (Connection: close, no keep-alive); then see "
+                            + " closes it afterwards (Connection: close, no keep-alive); then "
                     : "";
         }
         return needed < FEW * now.effectiveMax() && evidence.missedNanos() >= MIN_UNKEPT_NANOS
-                ? "see why connections of this pool are closed so soon: a limit of their uses or their age (in Druid"
-                        + " phy-max-use-count, phy-timeout-millis), a check that fails, or the server; then see "
+                ? "find out why connections of this pool are closed so soon: a limit of their uses or their age (in"
+                        + " Druid phy-max-use-count, phy-timeout-millis), a check that fails, or the server; then "
                 : "";
     }
 
@@ -175,14 +177,15 @@ final class PoolText {
         PoolVerdict.User user = verdict.user();
         String place = verdict.place() == null ? "the code that takes them" : verdict.place();
         if (user == null) {
-            return "give the connection back sooner in " + place + ", or a pool of its own for it";
+            return "give the connection back sooner in " + place + ", or use a separate pool for it";
         }
         String by = place + " (thread " + user.threads() + "*)";
         if (user.operation() != null && RedisText.isBlocking(user.operation())) {
-            return "a client with connections of its own for the blocking command " + user.operation() + " in " + by
-                    + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; no size helps for long";
+            return "use a client with separate connections for the blocking command " + user.operation() + " in " + by
+                    + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; a larger pool does not"
+                    + " help for long";
         }
-        return "give the connection back sooner in " + by + ", or a pool of its own for it"
+        return "give the connection back sooner in " + by + ", or use a separate pool for it"
                 + (user.operation() == null ? "" : ": " + user.operation());
     }
 
@@ -223,7 +226,7 @@ final class PoolText {
                                 setting.value(),
                                 "true",
                                 -1)
-                        : Change.of(Where.CODE, "an unfair lock for the pool \"" + verdict.name() + "\""),
+                        : Change.of(Where.CODE, "use an unfair lock for the pool \"" + verdict.name() + "\""),
                 verdict.facts());
     }
 
@@ -250,13 +253,13 @@ final class PoolText {
         } else if (change == null && size >= 0) {
             change = Change.of(
                     Where.CODE,
-                    (threads ? "more threads in \"" : "more connections in \"") + verdict.name()
-                            + "\", or fewer uses a call; no size is given, because the"
+                    (threads ? "allow more threads in \"" : "allow more connections in \"") + verdict.name()
+                            + "\", or use it less often per call; no size is given, because the"
                             + " replay of these calls does not confirm one");
         } else if (change == null && room > 0 && !threads && pool.setting(use).isEmpty()) {
             change = Change.of(
                     Where.CODE,
-                    "more connections in \"" + verdict.name() + "\""
+                    "allow more connections in \"" + verdict.name() + "\""
                             + (pool.kind() == PoolKind.HTTP
                                     ? " (maxConnections of the client's ConnectionProvider)"
                                     : "")
@@ -268,7 +271,7 @@ final class PoolText {
                     Where.CODE,
                     room > 0 && pool.setting(use).isPresent()
                             ? "hold " + verdict.resource() + " for less time: " + use(verdict)
-                                    + " is more than any size allows"
+                                    + " are too many for any size"
                             : "no size of \"" + verdict.name() + "\" meets the target: a call needs "
                                     + Times.millis(rest) + " ms without any wait"
                                     + (longest == null ? "" : ", most of it in " + longest));
@@ -293,7 +296,7 @@ final class PoolText {
                 Where.CODE,
                 String.format(
                         Locale.ROOT,
-                        "an executor of its own for what submits many tasks at once, such as a batch, or submit them in"
+                        "use a separate executor for code that submits many tasks, such as a batch, or submit them in"
                                 + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
                                 + " %.1f/s%s",
                         pool.name(),
@@ -306,7 +309,7 @@ final class PoolText {
     private String use(PoolVerdict verdict) {
         return String.format(
                 Locale.ROOT,
-                "%.0f uses a second of %s ms each",
+                "%.0f uses per second of %s ms each",
                 verdict.pool().since().taken() / evidence.seconds(),
                 Times.millis(Math.max(0, verdict.pool().holdNanos())));
     }
@@ -362,7 +365,7 @@ final class PoolText {
             return new Told(
                     "CALLER RUNS",
                     "executor",
-                    Change.of(Where.UNKNOWN, "more threads for the executor that makes callers run its tasks"),
+                    Change.of(Where.UNKNOWN, "allow more threads in the executor whose tasks the callers run"),
                     List.of());
         }
         Told told = executor(full);
@@ -377,10 +380,10 @@ final class PoolText {
                 pool.name(),
                 Change.of(
                         Where.CODE,
-                        (slow == null ? "" : "see why " + slow + " is slow; ")
-                                + "more threads or a longer queue for \"" + pool.name()
-                                + "\", or a rejection policy other than caller-runs: it is full, so calls run its tasks"
-                                + " themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
+                        (slow == null ? "" : "find out why " + slow + " is slow; ")
+                                + "allow more threads or a longer queue for \"" + pool.name()
+                                + "\", or use a rejection policy other than caller-runs: it is full, so calls run its"
+                                + " tasks themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
                                 + mostly(pool.name())),
                 told.facts());
     }
@@ -465,7 +468,7 @@ final class PoolText {
         if (hold < 0 || areOccupied) {
             return Change.of(
                     Where.CODE,
-                    "give tasks that wait an executor of their own in place of " + name + ": "
+                    "use a separate executor instead of " + name + " for tasks that wait: "
                             + (pool.max() == 1
                                     ? "its only thread is busy"
                                     : "all of its " + pool.max() + " threads are busy")
@@ -475,20 +478,20 @@ final class PoolText {
         if (hold > evidence.targetNanos()) {
             return Change.of(
                     Where.CODE,
-                    (slower ? "an executor of its own for the long tasks: " : "") + tasks
-                            + "; no number of threads meets the target");
+                    (slower ? "use a separate executor for the long tasks: " : "") + tasks
+                            + "; more threads do not meet the target");
         }
         int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
         if (slower) {
             String more = wanted > pool.max() && !evidence.machine().isFull()
-                    ? ", or " + wanted + " threads in place of " + pool.max()
+                    ? ", or " + wanted + " threads instead of " + pool.max()
                     : "";
-            return Change.of(Where.CODE, "an executor of its own for the long tasks" + more + ": " + tasks);
+            return Change.of(Where.CODE, "use a separate executor for the long tasks" + more + ": " + tasks);
         }
         Change change = ExecutorSize.of(pool, wanted, evidence.machine());
         if (change == null && wanted > pool.max()) {
             change = ExecutorSize.moreThreads(pool, wanted);
         }
-        return change == null ? Change.of(Where.CODE, tasks + "; no number of threads meets the target") : change;
+        return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
     }
 }

@@ -117,7 +117,7 @@ record PoolVerdict(
         if (needed >= 0) {
             facts.add(String.format(
                     Locale.ROOT,
-                    "use      %.0f uses a second of %.1f ms each keep %.1f of %d busy",
+                    "use      %.0f uses per second of %.1f ms each keep %.1f of %d busy",
                     takings,
                     hold * 1e3,
                     needed,
@@ -142,7 +142,10 @@ record PoolVerdict(
         boolean unknown = snapshot.kind() != PoolKind.JDBC || !pool.recordsHolders();
         if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(
-                    Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
+                    Locale.ROOT,
+                    "proof    %d are in use, but the recorded uses explain only %.1f",
+                    snapshot.active(),
+                    needed));
             return new PoolVerdict(pool, Reason.LEAKED, null, null, facts);
         }
         boolean opens = lends && snapshot.active() < size && snapshot.idle() == 0 && waits;
@@ -243,16 +246,19 @@ record PoolVerdict(
         all.add(String.format(
                 Locale.ROOT,
                 "taken    %s (%d of %d), oldest %.0f s%s",
-                place == null ? "in code that was not recorded" : place,
+                place == null ? "in unrecorded code" : place,
                 holders.size(),
                 pool.now().effectiveMax(),
                 oldest / 1e9,
                 user == null ? "" : ", thread " + user.threads + "*"));
         all.add(
                 switch (reason) {
-                    case LEAKED -> "proof    the calls that took them have ended";
-                    case NESTED -> "proof    the calls that took them wait for a second connection";
-                    default -> executing ? "proof    a statement runs on it" : "proof    no statement runs on it";
+                    case LEAKED -> "proof    the calls that took these connections have ended";
+                    case NESTED -> "proof    the calls that took these connections wait for another one";
+                    default ->
+                        executing
+                                ? "proof    a statement runs on the connection"
+                                : "proof    no statement runs on the connection";
                 });
         if (user != null && user.operation != null) {
             all.add("last     " + user.operation);

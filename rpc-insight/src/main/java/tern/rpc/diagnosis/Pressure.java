@@ -114,10 +114,10 @@ final class Pressure {
         if (now == null) {
             return facts;
         }
-        add(facts, "memory   %.0f %% of the time, tasks waited for it", now.memoryStallShare() * 100, 1);
+        add(facts, "memory   tasks waited for memory for %.0f %% of the time", now.memoryStallShare() * 100, 1);
         add(facts, "faults   %.0f pages/s read from disk", now.majorFaultsPerSecond(), 1);
         add(facts, "swap     %.1f MB/s read back", now.swapInPerSecond() / MEGA, 0.1);
-        add(facts, "disk     %.0f %% of the time, tasks waited for it", diskShare(now) * 100, 1);
+        add(facts, "disk     tasks waited for a disk for %.0f %% of the time", diskShare(now) * 100, 1);
         add(facts, "others   transfer %.1f MB/s", now.otherDiskBytesPerSecond() / MEGA, 0.1);
         add(facts, "own      writes %.1f MB/s", now.writtenBytesPerSecond() / MEGA, 0.1);
         return facts;
@@ -146,15 +146,15 @@ final class Pressure {
             facts.add(String.format(Locale.ROOT, "limit    %d MB, %.0f %% in use", limit, now.memoryShare() * 100));
         }
         String text = isLimit && !isSwap
-                ? "a higher memory limit of the container than " + limit
-                        + " MB, or a smaller heap and fewer mapped files in it: at the limit, the kernel drops pages that are"
-                        + " still in use and reads them again"
+                ? "set a higher memory limit of the container than " + limit
+                        + " MB, or use a smaller heap and fewer mapped files: at the limit, the kernel drops pages"
+                        + " that are still in use and reads them again"
                 : isSwap
-                        ? "more memory, or fewer or smaller processes on this machine: it swaps, and a JVM whose heap is"
-                                + " swapped out stands still again and again; do not let this process be swapped"
+                        ? "use more memory, or fewer or smaller processes on this machine: it swaps, and a JVM whose"
+                                + " heap is swapped out pauses repeatedly; prevent the swapping of this process"
                                 + " (memory.swap.max=0, swapoff)"
-                        : "more memory, or fewer or smaller processes on this machine: the kernel drops pages that are still"
-                                + " in use and reads them again";
+                        : "use more memory, or fewer or smaller processes on this machine: the kernel drops pages"
+                                + " that are still in use and reads them again";
         return new Told(
                 isSwap ? "SWAPPING" : isLimit ? "MEMORY LIMIT" : "MEMORY PRESSURE",
                 isLimit ? "limit of the container" : "memory of the machine",
@@ -169,8 +169,8 @@ final class Pressure {
                 "busy with other processes",
                 Change.of(
                         Where.MACHINE,
-                        "stop or limit what reads and writes on this disk besides this process, such as a backup, a copy"
-                                + " or a database, or give this process another disk; meanwhile no access to files in"
+                        "stop or limit the other processes that use this disk, such as a backup, a copy"
+                                + " or a database, or give this process another disk; meanwhile do not access files in"
                                 + " calls"),
                 facts());
     }

@@ -54,7 +54,9 @@ final class Ranking {
     /** The collector slows down all operations if it stops the process for at least this share of the time. */
     private static final double MOSTLY_STOPPED = 0.3;
 
-    /** An operation that takes less than this share of the extra time may be slow only because the process stands. */
+    /**
+     * An operation that takes less than this share of the extra time may be slow only because the process is paused.
+     */
     private static final double SMALL = 0.2;
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);

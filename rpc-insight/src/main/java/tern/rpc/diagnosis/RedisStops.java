@@ -53,8 +53,8 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply is the cause. It is the cause if it is new, or if it takes much
-     * longer than usual.
+     * Returns whether a command with a large reply is the cause. The command is the cause if it is new, or if it takes
+     * much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {
         return usually < 0 || each >= LONGER * usually;

@@ -65,7 +65,7 @@ final class RedisText {
     /** The Redis commands that usually take long even if the server and the network are fast. */
     private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
 
-    private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load, its memory";
+    private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load or its memory";
 
     private final Evidence evidence;
     private final Excess excess;
@@ -110,7 +110,8 @@ final class RedisText {
                     name,
                     Change.of(
                             Where.CODE,
-                            "one round trip in place of " + Math.round(sum.count()) + " a call (MGET or a pipeline)"
+                            "use one round trip instead of " + Math.round(sum.count()) + " per call (MGET or a"
+                                    + " pipeline)"
                                     + StoreText.at(place) + ": " + name),
                     facts);
         }
@@ -168,10 +169,10 @@ final class RedisText {
 
     private static String ownConnection(OutsideOperations.Recent blocking) {
         String place = MissedJobs.place(blocking.thread());
-        return "a connection of its own for the blocking command " + blocking.name() + ", which thread "
+        return "use a separate connection for the blocking command " + blocking.name() + ", which thread "
                 + blocking.threadName() + " runs" + (place == null ? "" : " in " + place)
                 + ": the commands of calls wait behind it on the shared connection (a second connection factory, or"
-                + " setShareNativeConnection(false) for this one); no timeout or pool size helps";
+                + " setShareNativeConnection(false) for this one); another timeout or pool size does not help";
     }
 
     /**
@@ -200,8 +201,8 @@ final class RedisText {
                 "event loops of Lettuce",
                 new Change(
                         Where.PROPERTY,
-                        "spring.data.redis.client-type=jedis, with redis.clients:jedis on the class path: callers then"
-                                + " decode their own answers; or fewer commands a call",
+                        "set spring.data.redis.client-type=jedis, with redis.clients:jedis on the class path: callers"
+                                + " then decode their own answers; or send fewer commands per call",
                         "spring.data.redis.client-type",
                         "lettuce",
                         "jedis",
@@ -211,8 +212,8 @@ final class RedisText {
 
     private String fewer(String name) {
         if (isBlocking(name)) {
-            return "no blocking command within a call, or a shorter timeout; use a separate connection for it,"
-                    + " because the other commands of a shared connection wait behind it";
+            return "do not send a blocking command within a call, or set a shorter timeout; use a separate connection"
+                    + " for it, because the other commands of a shared connection wait behind it";
         }
         String size = LargeReplies.sizeIn(name);
         String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
@@ -221,13 +222,14 @@ final class RedisText {
             return elements + (size.isEmpty() ? "" : "; its answer has " + size);
         }
         if (!size.isEmpty()) {
-            return "a smaller value, several keys, or only the part that is needed (a hash, GETRANGE): the value has "
+            return "store a smaller value or several keys, or read only the needed part (a hash, GETRANGE): the value"
+                    + " has "
                     + size + ", and the other commands of a shared connection wait until it has been read";
         }
         if (excess.samples.computingIn(Phase.REDIS) >= StoreText.READS) {
-            return "this command's value is large: a smaller one, or parts of it";
+            return "store a smaller value, or read only parts of it: this command's value is large";
         }
-        return "this command: a smaller value, fewer elements, what else the Redis server runs (SLOWLOG), or the"
+        return "check this command: use a smaller value or fewer elements, or check other commands (SLOWLOG) or the"
                 + " network to it";
     }
 
@@ -240,7 +242,7 @@ final class RedisText {
         boolean isKnown = !LargeReplies.sizeIn(name).isEmpty();
         return overManyElements(verb) == null || isKnown || ALWAYS_SLOW.contains(verb)
                 ? ""
-                : "; if it has no more elements than before, look at what else the Redis server runs (SLOWLOG), and at"
+                : "; if it has no more elements than before, check the other commands of the Redis server (SLOWLOG) and"
                         + " the network to it";
     }
 
@@ -249,26 +251,26 @@ final class RedisText {
      * command.
      */
     private static @Nullable String overManyElements(String verb) {
-        String stops = ", which stops the server for as long as it runs";
+        String stops = ": " + verb + " stops the server while it runs";
         return switch (verb) {
-            case "KEYS" -> "SCAN in place of KEYS" + stops;
+            case "KEYS" -> "use SCAN instead of KEYS" + stops;
             case "SMEMBERS", "SINTER", "SUNION", "SDIFF", "SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE" ->
-                "smaller sets, or SSCAN in place of " + verb + " over a large set" + stops;
+                "use smaller sets, or SSCAN instead of " + verb + " over a large set" + stops;
             case "HGETALL", "HKEYS", "HVALS" ->
-                "HMGET of the members that are needed, or HSCAN, in place of " + verb + " over a large hash" + stops;
+                "use HMGET of the needed members, or HSCAN, instead of " + verb + " over a large hash" + stops;
             case "LRANGE", "LREM", "LINDEX", "LINSERT", "LTRIM" ->
-                "a shorter list, or a shorter range, for " + verb + stops;
+                "use a shorter list, or a shorter range, for " + verb + stops;
             case "ZRANGE",
                     "ZREVRANGE",
                     "ZRANGEBYSCORE",
                     "ZREVRANGEBYSCORE",
                     "ZRANGEBYLEX",
                     "ZUNIONSTORE",
-                    "ZINTERSTORE" -> "a LIMIT, or a smaller sorted set, for " + verb + stops;
-            case "DEL" -> "UNLINK in place of DEL of large values" + stops;
-            case "FLUSHALL", "FLUSHDB" -> verb + " with the option ASYNC" + stops;
-            case "SORT" -> "a sorted set in place of SORT" + stops;
-            case "EVAL", "EVALSHA", "FCALL" -> "a script with less work, or several short ones" + stops;
+                    "ZINTERSTORE" -> "use a LIMIT, or a smaller sorted set, for " + verb + stops;
+            case "DEL" -> "use UNLINK instead of DEL for large values" + stops;
+            case "FLUSHALL", "FLUSHDB" -> "use " + verb + " with the option ASYNC" + stops;
+            case "SORT" -> "use a sorted set instead of SORT" + stops;
+            case "EVAL", "EVALSHA", "FCALL" -> "use a script with less work, or several short scripts" + stops;
             default -> null;
         };
     }

@@ -79,7 +79,7 @@ final class RejectedTasks {
                     Change.of(
                             Where.CODE,
                             "an executor rejects tasks" + place
-                                    + ": shorter tasks, more threads or a longer queue for it, or a rejection policy"
+                                    + ": use shorter tasks, more threads, a longer queue, or a rejection policy"
                                     + " other than abort"),
                     List.of());
         }

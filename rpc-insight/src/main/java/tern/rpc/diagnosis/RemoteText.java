@@ -53,12 +53,12 @@ final class RemoteText {
         Phase phase = part.kind() == Kind.RPC ? Phase.RPC : Phase.HTTP;
         return Change.of(
                 Where.CODE,
-                "see why calls make this " + what + " now"
+                "find out why calls make this " + what + " now"
                         + StoreText.at(operations.placeOf(phase, part.name()))
-                        + ", which they do not usually make: a job or a cache no longer provides its result in time (such"
-                        + " as a token that nobody renews), or new code makes it; if it is needed, fewer of them, a cache,"
-                        + " or side by side with other work: " + part.name()
-                        + String.format(Locale.ROOT, ", %.1f a call; the peer answers in ", sum.count())
+                        + ", which they do not usually make: a job or a cache no longer provides its result in time"
+                        + " (such as a token that nobody renews), or new code makes it; if it is needed, make fewer of"
+                        + " them, use a cache, or make it in parallel to other work: " + part.name()
+                        + String.format(Locale.ROOT, ", %.1f per call; the peer answers in ", sum.count())
                         + Times.millis(sum.eachNanos()) + " ms");
     }
 
@@ -73,7 +73,7 @@ final class RemoteText {
                         Where.CODE,
                         "call the final address " + to + " directly"
                                 + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
-                                + ", or see why the peer answers with redirects: "
+                                + ", or find out why the peer answers with redirects: "
                                 + counts.redirects() + "; no pool size helps"),
                 facts);
     }
@@ -90,7 +90,7 @@ final class RemoteText {
                     "every HTTP peer",
                     Change.of(
                             Where.MACHINE,
-                            "the network of this machine, a proxy or the resolver: " + String.join(", ", all)
+                            "check the network of this machine, a proxy or the DNS resolver: " + String.join(", ", all)
                                     + " became slow together"),
                     facts);
         }
@@ -107,7 +107,7 @@ final class RemoteText {
                     host,
                     Change.of(
                             Where.PEER,
-                            "see why " + host + " fails: its log, its limits"
+                            "find out why " + host + " fails: check its log and its limits"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + repeated()),
                     facts);
         }
@@ -120,8 +120,8 @@ final class RemoteText {
                     host,
                     Change.of(
                             Where.CODE,
-                            "one request in place of " + Math.round(sum.count())
-                                    + " a call (a batch, a cache, or side by side)"
+                            "send one request instead of " + Math.round(sum.count())
+                                    + " per call (or use a batch, a cache or parallel requests)"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
                                     + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
@@ -147,17 +147,17 @@ final class RemoteText {
                     host,
                     Change.of(
                             Where.PEER,
-                            "fewer or smaller elements in the answer of " + host
+                            "request fewer or smaller elements in the answer of " + host
                                     + " (pages, fewer members): this process"
                                     + " spends most of the exchange on reading it" + in),
                     facts);
         }
         String meanwhile = timeOuts.failCalls(part)
-                ? "a fallback, or a longer response timeout, because its timeout fails the calls"
-                : "a shorter response timeout or a fallback";
+                ? "use a fallback, or a longer response timeout, because calls fail at this timeout"
+                : "use a shorter response timeout or a fallback";
         String shown = called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
         String isNew = counts.areNew(part)
-                ? "; calls do not usually make this exchange, so see also why they make it now"
+                ? "; calls do not usually make this exchange, so also find out why they make it now"
                 : OperationNames.isRedirected(part.name())
                         ? "; it answers with redirects, so call the final address directly"
                         : "";
@@ -166,7 +166,7 @@ final class RemoteText {
                 host,
                 Change.of(
                         Where.PEER,
-                        "find out why " + shown + " is slow: its own log or diagnosis" + lossy()
+                        "find out why " + shown + " is slow: read its own log or diagnosis" + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + isNew + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
@@ -180,8 +180,8 @@ final class RemoteText {
         return usually > 0 && now >= REPEATED * usually
                 ? String.format(
                         Locale.ROOT,
-                        "; meanwhile fewer attempts, with pauses, or a circuit breaker: calls send %.0f requests each,"
-                                + " usually %.0f",
+                        "; meanwhile use fewer attempts, with pauses, or a circuit breaker: each call sends %.0f"
+                                + " requests, usually %.0f",
                         now,
                         Math.max(1, usually))
                 : "";
@@ -206,16 +206,17 @@ final class RemoteText {
                             onlyService,
                             Change.of(
                                     Where.PEER,
-                                    "see the diagnosis of the providers of " + onlyService + ": "
+                                    "read the diagnosis of the providers of " + onlyService + ": "
                                             + String.join(", ", all)
-                                            + " became slow together; if the providers are well, see the network"),
+                                            + " became slow together; if the providers are fast, check the network"),
                             facts)
                     : new Told(
                             "SLOW NETWORK",
                             "every provider",
                             Change.of(
                                     Where.MACHINE,
-                                    "the network of this machine: " + String.join(", ", all) + " became slow together"),
+                                    "check the network of this machine: " + String.join(", ", all)
+                                            + " became slow together"),
                             facts);
         }
         Operations.Sum sum = operations.sum(Phase.RPC, part.name());
@@ -229,8 +230,8 @@ final class RemoteText {
                     service,
                     Change.of(
                             Where.CODE,
-                            "one call in place of " + Math.round(sum.count())
-                                    + " a call (a method that takes a list, a cache, or side by side)"
+                            "make one remote call instead of " + Math.round(sum.count())
+                                    + " per call (or use a method that takes a list, a cache or parallel calls)"
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
                                     + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
@@ -250,7 +251,7 @@ final class RemoteText {
                     service,
                     Change.of(
                             Where.CODE,
-                            "fewer or smaller objects in the arguments and the answer of " + service
+                            "use fewer or smaller objects in the arguments and the answer of " + service
                                     + ": this process spends most of the call on writing and reading them, so the"
                                     + " provider is not the cause"
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
@@ -264,7 +265,7 @@ final class RemoteText {
                         ask(part, service) + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
-                                        ? "; calls do not usually make this call, so see also why they make it now"
+                                        ? "; calls do not usually make this call, so also find out why they make it now"
                                         : "")
                                 + "; meanwhile " + meanwhile(part)
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
@@ -273,18 +274,18 @@ final class RemoteText {
 
     private String ask(Part part, String service) {
         return isSlowEverywhere(part)
-                ? "ask the diagnosis of the providers of " + service
-                        + ", which is slower at all of them: see what they share (a database, a peer), and the"
+                ? "read the diagnosis of the providers of " + service
+                        + ", which is slower at all of them: check what they share (a database, a peer), and the"
                         + " requests; if the providers are fast, the time is lost on the network to them (packets that"
                         + " are lost or late, a proxy)"
-                : "ask the diagnosis of the provider of " + service;
+                : "read the diagnosis of the provider of " + service;
     }
 
     private String meanwhile(Part part) {
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
-                ? isSlowEverywhere(part) ? "a fallback" : "set a slow endpoint aside"
-                : "a fallback, or a longer timeout than " + limit + ", which fails the calls";
+                ? isSlowEverywhere(part) ? "use a fallback" : "do not use a slow endpoint"
+                : "use a fallback, or a longer timeout than " + limit + ", because calls fail at this timeout";
     }
 
     /**
@@ -330,7 +331,7 @@ final class RemoteText {
     }
 
     private String lossy() {
-        return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
+        return network().isEmpty() ? "" : ", or repair the network to it, which loses segments";
     }
 
     /** Describes another process that refuses calls, closes connections or answers with errors. */

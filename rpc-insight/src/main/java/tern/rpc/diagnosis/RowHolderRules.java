@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.Part.Kind;
  * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
  * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
  * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
- * wait and makes calls late even without it. Both then remain causes of their own.
+ * wait and makes calls late even without it. Both then remain separate causes.
  */
 final class RowHolderRules {
 
@@ -43,7 +43,7 @@ final class RowHolderRules {
             Times one = new Times();
             if (hasBecomeSlower(operation)) {
                 one.add(operation, 1);
-                leaves.pour(wait, one, Leaves.WAIT_FOR + "rows that are locked meanwhile, in " + wait.name());
+                leaves.pour(wait, one, Leaves.WAIT_FOR + "locked rows, in " + wait.name());
             } else if (leaves.of(wait) >= HALF * leaves.of(operation) || makesCallsLate(wait)) {
                 one.add(wait, 1);
                 leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");

@@ -206,7 +206,7 @@ final class Sampler {
             if (worker.runsPart()) {
                 addPart(worker, thread, now);
             } else {
-                waits |= Lookups.mayAwait(worker.phase()) && !thread.computes();
+                waits |= NameLookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
                 waits |= add(worker, sample);
                 Samples known = samples.get(worker.call().ledger());

@@ -62,7 +62,7 @@ final class SlowServers {
         }
         Map<String, Double> each = operations.each(phase);
         each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
-        boolean isKnown = new SlowerTogether(each, name -> operations.usualNamed(phase, name)).isKnown();
+        boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
         return isKnown && areSlower(kind, phase, each) ? new LinkedHashSet<>(each.keySet()) : Set.of();
     }
 
@@ -92,7 +92,7 @@ final class SlowServers {
             return false;
         }
         double least = least(usually);
-        SlowerTogether together = new SlowerTogether(each, name -> operations.usualNamed(phase, name));
+        CommonSlowdown together = new CommonSlowdown(each, name -> operations.usualNamed(phase, name));
         double sum = excess.times.sum(part -> part.kind() == kind && each.containsKey(part.name()));
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;

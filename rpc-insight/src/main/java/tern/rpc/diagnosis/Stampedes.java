@@ -118,7 +118,8 @@ final class Stampedes {
         }
 
         String text() {
-            return String.format(Locale.ROOT, "%d calls run it at once, every %.1f s", atOnce, everyNanos / 1e9);
+            return String.format(
+                    Locale.ROOT, "%d calls run it at the same time, every %.1f s", atOnce, everyNanos / 1e9);
         }
     }
 
@@ -194,9 +195,10 @@ final class Stampedes {
                 part.name(),
                 Change.of(
                         Where.CODE,
-                        "let one call load a missing entry of the cache while the others wait for it or get the previous"
-                                + " value (@Cacheable(sync = true), a loading cache with refreshAfterWrite, or one lock for"
-                                + " each key)" + StoreText.at(operations.placeOf(phase, part.name())) + ": "
+                        "let one call load a missing entry of the cache while the others wait for it or get the"
+                                + " previous value (@Cacheable(sync = true), a loading cache with refreshAfterWrite,"
+                                + " or one lock for each"
+                                + " key)" + StoreText.at(operations.placeOf(phase, part.name())) + ": "
                                 + found.text()
                                 + ": " + part.name() + "; no pool size helps"),
                 facts);

@@ -87,7 +87,8 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.STATEMENT,
-                            "one statement in place of " + Math.round(sum.count()) + " a call (join, IN list or batch)"
+                            "run one statement instead of " + Math.round(sum.count()) + " per call (join, IN list or"
+                                    + " batch)"
                                     + at(place) + ": " + text + "; no pool size helps"),
                     facts);
         }
@@ -136,7 +137,8 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "the database's log disk or replication; fewer transactions a call" + at(place)),
+                            "check the database's log disk or replication; run fewer transactions per call"
+                                    + at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;
@@ -155,7 +157,8 @@ final class StoreText {
                     Change.of(
                             Where.PEER,
                             "end the transaction that holds the row sooner: " + DatabaseLocks.elsewhere(text)
-                                    + "; if nobody holds it, the plan or a trigger of this statement" + at(place) + ": "
+                                    + "; if no session holds it, check the plan or a trigger of this"
+                                    + " statement" + at(place) + ": "
                                     + text
                                     + "; no pool size helps"),
                     facts);
@@ -201,13 +204,13 @@ final class StoreText {
                 "opened in " + where,
                 Change.of(
                         Where.CODE,
-                        "a pool of connections in place of a new connection for each use in "
+                        "use a connection pool instead of a new connection for each use in "
                                 + (line == null ? where : line)),
                 List.of("samples  " + excess.samples.looks(part) + " found a call that opens a connection"));
     }
 
     private static String moreRowsAtOnce(String text, @Nullable String place) {
-        return "this statement: its plan, an index, fewer rows, or a larger fetch size if it is small"
+        return "check this statement's plan and indexes, read fewer rows, or set a larger fetch size"
                 + " (Statement.setFetchSize, hibernate.jdbc.fetch_size)" + at(place) + ": " + text
                 + "; no pool size helps";
     }
@@ -215,16 +218,17 @@ final class StoreText {
     private String slow(Part part, String text, @Nullable String place, double eachNanos) {
         String keeps = Statements.isWrite(text) ? "" : ", or a cache that no longer holds its result";
         String isNew = counts.areNew(part)
-                ? "; calls do not usually run it, so see also why they run it now (new code" + keeps + ")"
+                ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
                 : "";
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
-            return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text + isNew
+            return "read fewer rows or columns, or read in pages, because this statement returns much"
+                    + " data" + at(place) + ": " + text + isNew
                     + "; no pool size helps";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"
                 : "";
-        return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
+        return "check this statement: its plan, its indexes, the number of rows" + locks + at(place) + ": " + text
                 + QuickExecutions.hint(evidence, text, eachNanos) + isNew + "; no pool size helps";
     }
 
@@ -234,8 +238,8 @@ final class StoreText {
      * @param store the server's data source or Redis server; empty if there is only one
      */
     Change server(String server, Part part, String store, String look) {
-        String network = "the network to the " + server;
-        String itself = "the " + server + " itself: " + look;
+        String network = "check the network to the " + server;
+        String itself = "the " + server + ": " + look;
         return Change.of(
                 Where.PEER,
                 (isLossy()
@@ -243,7 +247,7 @@ final class StoreText {
                                 : operations.isSameForAll(part.kind(), store)
                                         ? network + ", or " + itself
                                                 + "; each operation takes about the same time longer"
-                                        : itself)
+                                        : "check " + itself)
                         + DelayedAcks.hint(part, excess, operations));
     }
 

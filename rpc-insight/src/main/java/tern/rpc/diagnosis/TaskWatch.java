@@ -53,9 +53,9 @@ final class TaskWatch {
     private final Map<String, TaskSamples> executors = new HashMap<>();
     // threads outside of executors, such as timer threads, by name
     private final Map<String, TaskSamples> threads = new HashMap<>();
-    private final Lookups lookups = new Lookups();
+    private final NameLookups lookups = new NameLookups();
     private final VirtualTasks virtual = new VirtualTasks();
-    private final Moments moments = new Moments();
+    private final SampledMoments moments = new SampledMoments();
     // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
     private final Set<String> seldomSeen = new HashSet<>();
     private final Random random = new Random(2);
@@ -106,7 +106,7 @@ final class TaskWatch {
                 .values()
                 .forEach(thread -> add(thread, isCommonPoolFull, busy));
         others.keySet().removeAll(new HashSet<>(chosen));
-        moments.add(now, new Moments.Work(busy, new HashSet<>(others.values())));
+        moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
         for (ThreadLook thread : virtual.read(now, serving)) {
             addVirtual(thread);
         }
@@ -143,7 +143,7 @@ final class TaskWatch {
     }
 
     /** Returns what the threads outside of calls did at each moment at which the threads of calls were sampled. */
-    Moments moments() {
+    SampledMoments moments() {
         return moments;
     }
 
@@ -233,7 +233,7 @@ final class TaskWatch {
     }
 
     /** Returns the lookups of host names by threads that serve no call. */
-    Lookups lookups() {
+    NameLookups lookups() {
         return lookups;
     }
 

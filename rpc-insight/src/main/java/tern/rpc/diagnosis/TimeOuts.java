@@ -101,7 +101,7 @@ final class TimeOuts {
         return failed.calls() == 0 || operation.name().equals(FailurePart.DEADLINE)
                 ? byCallers(operation)
                 : List.of("timeout  " + failed.calls() + " of " + excess.accounts.size()
-                        + " recorded calls failed because of a timeout of it" + (limit.isEmpty() ? "" : ": " + limit));
+                        + " recorded calls failed because of its timeout" + (limit.isEmpty() ? "" : ": " + limit));
     }
 
     /**
@@ -168,7 +168,7 @@ final class TimeOuts {
 
     private static TooShort ofCode(Part part, Failed failed) {
         String exception = part.name().split(" ", 2)[0];
-        String text = "a longer timeout, or quicker work: " + part.name() + ": calls " + times(failed)
+        String text = "set a longer timeout, or do the work faster: " + part.name() + ": calls " + times(failed)
                 + (SET_BY.containsKey(exception) ? "; the timeout is set by " + SET_BY.get(exception) : "");
         return new TooShort(part.name(), Change.of(Where.CODE, text), List.of());
     }
@@ -181,7 +181,7 @@ final class TimeOuts {
                 FailurePart.DEADLINE + at,
                 Change.of(
                         Where.PEER,
-                        "a longer timeout for " + methods + " in the caller" + at + ": calls " + times(failed)
+                        "set a longer timeout for " + methods + " in the caller" + at + ": calls " + times(failed)
                                 + "; or make " + methods + " faster"),
                 List.of(deadlines(failed)));
     }
@@ -277,11 +277,11 @@ final class TimeOuts {
                 part.name(),
                 Change.of(
                         Where.CODE,
-                        "a longer timeout for " + part.name() + (place == null ? "" : ", called in " + place)
+                        "set a longer timeout for " + part.name() + (place == null ? "" : ", called in " + place)
                                 + ": it ends after " + Times.millis(timeout) + " ms and " + times
                                 + setBy(phase, failed, timeout)),
                 answers.areEnough()
-                        ? List.of("answers  " + answers.text() + " in calls that it does not end")
+                        ? List.of("answers  " + answers.text() + " in calls that the timeout does not end")
                         : List.of());
     }
 
@@ -289,7 +289,7 @@ final class TimeOuts {
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);
         if (!limit.isEmpty()) {
-            return "; the timeout is " + limit + "; or make it faster there";
+            return "; the timeout is " + limit + "; or make the peer's answer faster";
         }
         String place =
                 most(failed.ended, FailurePart::givenUpIn).stream().findFirst().orElse("");
@@ -428,11 +428,11 @@ final class TimeOuts {
                 part.name(),
                 Change.of(
                         Where.CODE,
-                        "a longer timeout than " + limit + " for " + part.name()
+                        "set a longer timeout than " + limit + " for " + part.name()
                                 + (place == null ? "" : ", called in " + place)
                                 + ": its usual time is not known, because no answer within this time was recorded while"
-                                + " calls met the target; if its provider usually answers sooner, ask the diagnosis of the"
-                                + " provider"),
+                                + " calls met the target; if its provider usually answers sooner, read the diagnosis"
+                                + " of the provider"),
                 List.of());
     }
 
@@ -472,9 +472,9 @@ final class TimeOuts {
                         part.name(),
                         Change.of(
                                 Where.CODE,
-                                "a longer " + setting.property() + " than " + setting.value()
-                                        + ", or a larger pool: calls"
-                                        + " stop waiting for a connection of \"" + part.name() + "\" after "
+                                "set a longer " + setting.property() + " than " + setting.value()
+                                        + ", or use a larger pool: calls stop waiting for a connection of"
+                                        + " \"" + part.name() + "\" after "
                                         + Times.millis(limit) + " ms, and usually wait " + Times.millis(usually)
                                         + " ms"),
                         List.of("timeout  " + failed.size() + " of " + excess.accounts.size()

@@ -132,7 +132,7 @@ final class UnknownExecutors {
             String line = excess.samples.shownLineOf(wait);
             why = String.format(
                     Locale.ROOT,
-                    ": all of its %d threads are busy, mostly %s, and about %d calls wait for it%s",
+                    ": all of its %d threads are busy, mostly %s, and about %d calls wait for them%s",
                     executor.threads(),
                     executor.mostly(),
                     waiting(wait).atOnce(),
@@ -140,10 +140,11 @@ final class UnknownExecutors {
         }
         return Change.of(
                 Where.CODE,
-                "more threads or shorter tasks for the executor whose threads are named \"" + threads(part) + "\"" + why
+                "use more threads or shorter tasks for the executor whose threads are named"
+                        + " \"" + threads(part) + "\"" + why
                         + (threads(part).startsWith("scheduling")
-                                ? "; the threads of Boot's scheduler are as many as spring.task.scheduling.pool.size, which"
-                                        + " is 1 by default"
+                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's"
+                                        + " scheduler"
                                 : "")
                         + "; no number is given, because only executors that are beans are measured");
     }

@@ -37,25 +37,26 @@ final class UnknownPoolText {
         if (isMeasuredAs(Phase.EXECUTOR, part)) {
             return Change.of(
                     Where.CODE,
-                    "shorter tasks or more threads for " + name + mostly + ": tasks of calls wait"
+                    "use shorter tasks or more threads for " + name + mostly + ": tasks of calls wait"
                             + (waited > 0 ? " " + wait : "")
-                            + " for a thread, and the number of threads cannot be looked at");
+                            + " for a thread, and the number of threads is unknown");
         }
         if (opensConnections(part)) {
             StackTraceElement taken = excess.samples.lineIn(Phase.JDBC_CONNECTION);
             return Change.of(
                     Where.CODE,
-                    "a connection pool for the data source " + name + ": taking a connection takes " + wait
+                    "use a connection pool for the data source " + name + ": taking a connection takes " + wait
                             + (taken == null ? "" : " in " + ApplicationCode.shown(taken))
-                            + ", and it most likely opens one for each use; if it has a pool, the pool cannot be looked"
-                            + " at");
+                            + ", and it most likely opens one for each use; if it has a pool, Tern does not measure the"
+                            + " pool");
         }
         String calls = excess.samples.shownLineOf(part);
         return Change.of(
                 Where.CODE,
-                "give each object of the pool back in a finally block, also where code fails, and use it for less time;"
-                        + " else more objects in the pool: calls wait " + wait + (calls == null ? "" : " in " + calls)
-                        + "; the pool cannot be looked at");
+                "give each object of the pool back in a finally block, also if code fails, and use it for less time;"
+                        + " otherwise allow more objects in the pool: calls wait"
+                        + " " + wait + (calls == null ? "" : " in " + calls)
+                        + "; Tern does not measure this pool");
     }
 
     /**

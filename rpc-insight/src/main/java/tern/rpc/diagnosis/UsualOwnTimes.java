@@ -31,7 +31,7 @@ final class UsualOwnTimes {
     /**
      * Finds the samples of punctual calls to the methods of the given late or failed calls.
      *
-     * @param samples the samples of all sampled calls, including those that met the latency target
+     * @param samples the samples of all sampled calls, including calls that met the latency target
      */
     static UsualOwnTimes of(List<EndedCall> bad, Map<CallLedger, Sampler.Samples> samples, long targetNanos) {
         Set<CallLedger> late = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -51,7 +51,7 @@ final class UsualOwnTimes {
         return new UsualOwnTimes(weights);
     }
 
-    /** Returns the time of the call. It is too long if the call ran operations in parallel. */
+    /** Returns the time of the call. The result is too long if the call ran operations in parallel. */
     private static long measuredNanos(CallLedger ledger) {
         long sum = 0;
         for (Phase phase : Phase.values()) {

@@ -119,21 +119,22 @@ final class VmOperations {
                 || lower.contains("deadlock")
                 || lower.contains("stacktrace")
                 || lower.contains("printjni")) {
-            return "fewer thread dumps, or dumps without locks: a tool or an agent (jstack, jcmd) asks for them";
+            return "take fewer thread dumps, or dumps without locks: a tool or an agent (jstack, jcmd) requests them";
         }
         if (lower.contains("redefine") || lower.contains("retransform") || lower.contains("breakpoint")) {
-            return "no agent or debugger that changes classes of the running application";
+            return "do not use an agent or debugger that changes classes of the running application";
         }
         if (lower.startsWith("jfr")) {
-            return "a flight recording with fewer events (no old-object samples, longer periods)";
+            return "use a flight recording with fewer events (no old-object samples, longer periods)";
         }
         if (lower.contains("bias")) {
-            return "-XX:-UseBiasedLocking: many threads use locks that another thread has biased";
+            return "set -XX:-UseBiasedLocking: many threads use locks that another thread has biased";
         }
         if (lower.contains("deopt") || lower.contains("icbuffer") || lower.contains("codecache")) {
-            return "see what the JVM compiles again and again (-Xlog:deoptimization*=debug), or raise"
+            return "find out what the JVM compiles repeatedly (-Xlog:deoptimization*=debug), or raise"
                     + " -XX:ReservedCodeCacheSize";
         }
-        return "see what asks the JVM for this operation, such as an agent or a tool (-Xlog:safepoint shows each)";
+        return "find out what requests this operation of the JVM, such as an agent or a tool (-Xlog:safepoint shows"
+                + " each)";
     }
 }

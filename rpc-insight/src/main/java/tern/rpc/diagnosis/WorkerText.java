@@ -92,7 +92,7 @@ final class WorkerText {
         if (pool == null || (more != null && !isWaitedFor())) {
             return areMoreCalls()
                     ? callers(perSecond / usuallyPerSecond)
-                    : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once");
+                    : Change.of(Where.UNKNOWN, "use more threads in the server, or send fewer concurrent calls");
         }
         double busy = perSecond * serviceNanos / 1e9;
         Remedy.Size size = size(pool, busy);
@@ -102,7 +102,8 @@ final class WorkerText {
         if (evidence.machine().isFull()) {
             return Change.of(
                     Where.MACHINE,
-                    "more processors or fewer calls: the processors are busy, and more threads would make it worse");
+                    "use more processors or send fewer calls: the processors are busy, and more threads would make it"
+                            + " worse");
         }
         if (areMoreCalls()) {
             return callers(perSecond / usuallyPerSecond);
@@ -149,14 +150,14 @@ final class WorkerText {
                 : setting.property() + "=" + setting.value() + " now";
         return Change.of(
                 Where.CODE,
-                "more workers (" + now + ") or shorter calls: all workers are busy with calls of "
+                "use more workers (" + now + ") or make calls shorter: all workers are busy with calls of "
                         + Times.millis(serviceNanos) + " ms; no number is given, because no replay of these calls"
                         + " confirms one");
     }
 
     private static Change bursts() {
         return Change.of(
-                Where.PEER, "calls come in bursts: limit them in the caller, or another instance of this server");
+                Where.PEER, "calls come in bursts: limit them in the caller, or add an instance of this server");
     }
 
     /** Returns whether the time that calls wait for a worker is a noticeable share of the latency target. */
@@ -171,6 +172,6 @@ final class WorkerText {
         return Change.of(
                 Where.PEER,
                 "the caller sends " + Math.round(times)
-                        + " times the usual calls: limit it there, or another instance of this server");
+                        + " times the usual calls: limit it there, or add an instance of this server");
     }
 }

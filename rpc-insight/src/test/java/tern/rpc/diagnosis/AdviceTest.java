@@ -23,10 +23,10 @@ class AdviceTest {
     @ParameterizedTest
     @CsvSource({
         "Matcher.matches, a pattern without nested",
-        "ArrayList.contains, a HashSet",
-        "HashMap.put, a hashCode",
+        "ArrayList.contains, use a HashSet",
+        "HashMap.put, use keys that are Comparable",
         "ObjectMapper.writeValueAsString, fewer or smaller objects",
-        "OrderClosedException.<init>, no exceptions",
+        "OrderClosedException.<init>, do not create exceptions",
         "Thread.onSpinWait, wait for a signal",
         "Pattern.compile, compile the pattern once",
         "JAXBContext.newInstance, create this object once",
@@ -43,7 +43,7 @@ class AdviceTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"SecureRandom.nextBytes, java.security.egd", "RateLimiter.acquire, a higher limit"})
+    @CsvSource({"SecureRandom.nextBytes, java.security.egd", "RateLimiter.acquire, raise the limit"})
     void commonReasonsForWaitsHaveAdvice(String called, String advice) {
         assertThat(Hints.waiting(called)).contains(advice);
     }
@@ -85,8 +85,8 @@ class AdviceTest {
                 new PoolSetting("pool.validation-query", "select ok", PoolSetting.Source.USER, PoolSetting.Use.CHECK));
 
         assertThat(causeAtPool(PoolKind.JDBC, 2, 8, 3).change().text())
-                .contains(
-                        "each one is checked before it is lent (pool.test-on-borrow=true, pool.validation-query=select ok)")
+                .contains("the pool checks each connection before each use (pool.test-on-borrow=true,"
+                        + " pool.validation-query=select ok)")
                 .doesNotContain("network");
     }
 
@@ -111,7 +111,7 @@ class AdviceTest {
                 "unexpected end of stream        | closes connections",
                 "does not answer                 | stopped, paused or unreachable",
                 "read-only (HY000)         | connect to the primary",
-                "SomethingElse                   | see the log of carrier:443",
+                "SomethingElse                   | read the log of carrier:443",
             })
     void failuresOfPeersHaveAdvice(String failure, String advice) {
         assertThat(FailureText.ofPeer("carrier:443", failure)).contains(advice);
@@ -127,8 +127,8 @@ class AdviceTest {
                 "PSQLException 25006 of update stock                     | connect to the primary",
                 "PSQLException 42P01 of select stock                     | a migration did not run",
                 "NoClassDefFoundError in Quotes.price:9                  | a static initializer failed",
-                "OutOfMemoryError (Java heap space) in Exports.all:3     | bound what is kept in memory",
-                "IllegalStateException in Orders.close:7                 | mend what throws",
+                "OutOfMemoryError (Java heap space) in Exports.all:3     | limit the size of caches",
+                "IllegalStateException in Orders.close:7                 | fix the code that throws",
             })
     void failuresInTheProcessHaveAdvice(String failure, String advice) {
         assertThat(FailureText.own(failure)).contains(advice).endsWith(failure);
@@ -145,6 +145,6 @@ class AdviceTest {
         });
 
         assertThat(miss.causes().get(0).kind()).isEqualTo("SLOW LOG");
-        assertThat(miss.causes().get(0).change().text()).contains("40 lines a call are written, usually 1");
+        assertThat(miss.causes().get(0).change().text()).contains("40 lines per call are written, usually 1");
     }
 }

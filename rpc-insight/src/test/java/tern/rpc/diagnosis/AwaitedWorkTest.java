@@ -76,7 +76,7 @@ class AwaitedWorkTest {
     private void waits(Sampler.Samples samples, int workingOfTen) {
         long now = time.incrementAndGet();
         Set<String> busy = now % 10 < workingOfTen ? Set.of("parcels") : Set.of();
-        tasks.moments().add(now, new Moments.Work(busy, Set.of()));
+        tasks.moments().add(now, new SampledMoments.Work(busy, Set.of()));
         waits(samples);
     }
 
@@ -105,7 +105,7 @@ class AwaitedWorkTest {
                 .contains("waits    20 of 20 recorded late or failed calls wait here, 400 ms each")
                 .contains("threads  parcels* worked in 50 of 100 samples of these calls");
         assertThat(first().change().text())
-                .startsWith("complete this result also where code fails")
+                .startsWith("complete this result also if code fails")
                 .contains("if a server answers it (Kafka, HTTP), find out why the server answers slowly")
                 .contains("calls wait in Parcels.of:7");
     }
@@ -114,7 +114,7 @@ class AwaitedWorkTest {
     void threadsOfWhichSomeWereNotSampledMayHaveWorked() {
         lookAtThreads();
         calls.calls("Desk.parcels", Phase.OWN, 400, samples -> {
-            tasks.moments().add(time.incrementAndGet(), new Moments.Work(Set.of(), Set.of("parcels")));
+            tasks.moments().add(time.incrementAndGet(), new SampledMoments.Work(Set.of(), Set.of("parcels")));
             waits(samples);
         });
 
@@ -248,7 +248,7 @@ class AwaitedWorkTest {
             worker.join();
         }
 
-        Moments.Work work = tasks.moments().workAt(5);
+        SampledMoments.Work work = tasks.moments().workAt(5);
         assertThat(work).isNotNull();
         assertThat(work.isBusy("carrier")).isTrue();
         assertThat(work.isBusy("parcels")).isFalse();

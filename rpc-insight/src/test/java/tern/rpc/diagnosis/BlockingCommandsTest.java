@@ -38,7 +38,7 @@ class BlockingCommandsTest {
 
         assertThat(DiagnosisText.title(cause)).isEqualTo("BLOCKING REDIS COMMAND: BLPOP jobs");
         assertThat(cause.change().text())
-                .startsWith("a connection of its own for the blocking command BLPOP jobs, which thread "
+                .startsWith("use a separate connection for the blocking command BLPOP jobs, which thread "
                         + Thread.currentThread().getName() + " runs in");
     }
 

@@ -39,9 +39,11 @@ class ClientFailuresTest {
             value = {
                 "feign.SynchronousMethodHandler               | [503 Service Unavailable] during [GET] to [http://a]",
                 "retrofit2.adapter.rxjava3.BodyObservable     | HTTP 503 Service Unavailable",
-                "sun.net.www.protocol.http.HttpURLConnection  | Server returned HTTP response code: 503 for URL: http://a",
+                "sun.net.www.protocol.http.HttpURLConnection  | Server returned HTTP response code: 503 for URL:"
+                        + " http://a",
                 "com.amazonaws.http.AmazonHttpClient          | Slow (Service: S3; Status Code: 503; Error Code: Slow)",
-                "org.elasticsearch.client.RestClient          | host [http://a:92], status line [HTTP/1.1 503 Unavailable]",
+                "org.elasticsearch.client.RestClient          | host [http://a:92], status line [HTTP/1.1 503"
+                        + " Unavailable]",
                 "org.springframework.web.client.StatusHandler | 503 Service Unavailable: [no body]",
                 "org.glassfish.jersey.client.JerseyInvocation | HTTP 503 Service Unavailable",
             })
@@ -81,7 +83,8 @@ class ClientFailuresTest {
         Diagnosis miss = failing(thrownIn("", new FeignException(FEIGN)), USUAL);
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("PEER FAILS: HTTP peer at stock:8080: HTTP status 503");
-        assertThat(first(miss).change().text()).startsWith("see why HTTP peer at stock:8080 or the process behind it");
+        assertThat(first(miss).change().text())
+                .startsWith("find out why HTTP peer at stock:8080 or the process behind it");
     }
 
     @Test

@@ -46,7 +46,7 @@ class DatabaseCausesTest {
                 .miss(statements(READ, 31, OTHER, 32, "select report", 55));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
-        assertThat(first(miss).change().text()).startsWith("the network to the database, or");
+        assertThat(first(miss).change().text()).startsWith("check the network to the database, or");
     }
 
     @Test
@@ -170,7 +170,7 @@ class DatabaseCausesTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW COMMIT: commit");
         assertThat(miss.causes()).hasSize(1);
-        assertThat(first(miss).evidence()).anyMatch(line -> line.contains(insert + " takes as much longer"));
+        assertThat(first(miss).evidence()).anyMatch(line -> line.contains(insert + " takes the same additional time"));
     }
 
     @Test
@@ -282,7 +282,7 @@ class DatabaseCausesTest {
                 jobs.miss(call -> call.own(1).in(Phase.SQL, "select stock", 90).in(Phase.SQL, "select price", 95)));
 
         assertThat(first.kind()).isEqualTo("SLOW DATABASE");
-        assertThat(first.change().text()).contains("look first at its statement select * from history");
+        assertThat(first.change().text()).contains("check its statement first: select * from history");
         java.util.concurrent.locks.LockSupport.unpark(job);
         job.join();
     }
@@ -300,7 +300,7 @@ class DatabaseCausesTest {
         assertThat(DiagnosisText.title(first))
                 .as(redis.diagnosis().text())
                 .isEqualTo("SLOW REDIS COMMAND: GET plan:today [over 4 MB]");
-        assertThat(first.change().text()).startsWith("a smaller value").contains("the value has over 4 MB");
+        assertThat(first.change().text()).startsWith("store a smaller value").contains("the value has over 4 MB");
     }
 
     @Test
@@ -345,6 +345,6 @@ class DatabaseCausesTest {
 
         assertThat(DiagnosisText.title(first)).as(redis.diagnosis().text()).isEqualTo("SLOW REDIS COMMAND: " + large);
         assertThat(first.change().text()).contains("HSCAN").contains("its answer has over 10000 elements");
-        assertThat(first.symptoms()).anyMatch(symptom -> symptom.startsWith("the collector stops calls"));
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.startsWith("the garbage collector stops calls"));
     }
 }

@@ -88,7 +88,7 @@ class DiagnosticianTest {
         });
 
         assertThat(first(miss).kind()).isEqualTo("MANY STATEMENTS");
-        assertThat(first(miss).change().text()).contains("one statement in place of 100 a call");
+        assertThat(first(miss).change().text()).contains("one statement instead of 100 per call");
     }
 
     @Test

@@ -66,7 +66,7 @@ class ExhaustedHeapTest {
         assertThat(heap.cause(calls, 0.8).change().text()).doesNotContain("Stock.");
         large.addAndGet(1_000_000);
 
-        assertThat(heap.cause(calls, 0.8).change().text()).contains("look at Stock.export first");
+        assertThat(heap.cause(calls, 0.8).change().text()).contains("check Stock.export first");
     }
 
     @Test
@@ -85,7 +85,7 @@ class ExhaustedHeapTest {
         end.complete("");
         thread.join();
 
-        assertThat(change).contains("look at Stock.Count.all:").contains("where most running calls were found");
+        assertThat(change).contains("check Stock.Count.all:").contains("where most running calls were found");
     }
 
     @Test

@@ -49,7 +49,7 @@ class FailedCallsTest {
         Diagnosis miss = failing(new ErrorStatus(500), USUAL);
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("FAILURE: status 500 of OrderService.place");
-        assertThat(first(miss).change().text()).contains("without an exception");
+        assertThat(first(miss).change().text()).contains("no exception reached Spring");
     }
 
     @Test

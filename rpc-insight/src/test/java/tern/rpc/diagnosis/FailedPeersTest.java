@@ -104,7 +104,7 @@ class FailedPeersTest {
                 "28P01 | FATAL: password authentication failed | login refused (28P01)  | correct the user",
                 "53300 | FATAL: sorry, too many clients already | too many connections (53300) | fewer connections",
                 "57P03 | the database system is starting up     | starting or shutting down (57P03) | who stops",
-                "08006 | the server closed the connection       | connection lost (08006) | see whether database",
+                "08006 | the server closed the connection       | connection lost (08006) | check whether database",
                 "08004 | Too many connections                   | too many connections (08004)   | fewer connections",
             })
     void reasonWhyAPoolHasNoConnectionIsItsCause(String state, String message, String failure, String change) {

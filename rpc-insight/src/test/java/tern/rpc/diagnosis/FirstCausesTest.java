@@ -56,11 +56,11 @@ class FirstCausesTest {
                                 .in(Phase.SQL, "update user", 60)),
                 late(
                         "SLOW REDIS COMMAND: KEYS *",
-                        "SCAN in place of KEYS",
+                        "use SCAN instead of KEYS",
                         call -> call.in(Phase.REDIS, "KEYS *", 180)),
                 late(
                         "SLOW REDIS COMMAND: BLPOP jobs",
-                        "no blocking command",
+                        "do not send a blocking command",
                         call -> call.in(Phase.REDIS, "BLPOP jobs", 500)),
                 late("MANY COMMANDS: GET user:*", "MGET or a pipeline", call -> {
                     for (int i = 0; i < 60; i++) {
@@ -84,32 +84,32 @@ class FirstCausesTest {
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
-                late("MANY REMOTE CALLS: StockService.reserve", "one call in place of 24", call -> {
+                late("MANY REMOTE CALLS: StockService.reserve", "one remote call instead of 24", call -> {
                     for (int i = 0; i < 12; i++) {
                         call.in(Phase.RPC, "StockService.reserve at stock-1:20880", 8)
                                 .in(Phase.RPC, "StockService.reserve at stock-2:20880", 5);
                     }
                 }),
-                late("MANY REMOTE CALLS: StockService.reserve", "one call in place of 30", call -> {
+                late("MANY REMOTE CALLS: StockService.reserve", "one remote call instead of 30", call -> {
                     for (int i = 0; i < 30; i++) {
                         call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 5);
                     }
                 }),
-                late("MANY HTTP CALLS: GET carrier:80", "one request in place of 20", call -> {
+                late("MANY HTTP CALLS: GET carrier:80", "one request instead of 20", call -> {
                     for (int i = 0; i < 20; i++) {
                         call.in(Phase.HTTP, "GET carrier:80", 8);
                     }
                 }),
                 late(
                         "PEER FAILS: GET carrier:80 (503)",
-                        "see why GET carrier:80 (503) fails",
+                        "find out why GET carrier:80 (503) fails",
                         call -> call.in(Phase.HTTP, "GET carrier:80 (503)", 160)),
-                late("PEER FAILS: GET carrier:80 (503)", "see why GET carrier:80 (503) fails", call -> {
+                late("PEER FAILS: GET carrier:80 (503)", "find out why GET carrier:80 (503) fails", call -> {
                     for (int i = 0; i < 12; i++) {
                         call.in(Phase.HTTP, "GET carrier:80 (503)", 12);
                     }
                 }),
-                late("PEER FAILS: StockService.find at stock-1:20880: UNAVAILABLE", "see the log of", call -> {
+                late("PEER FAILS: StockService.find at stock-1:20880: UNAVAILABLE", "read the log of", call -> {
                     for (int i = 0; i < 12; i++) {
                         call.in(Phase.RPC, "StockService.find at stock-1:20880 (failed UNAVAILABLE)", 12);
                     }
@@ -144,7 +144,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 30)),
                 failed(
                         "PEER FAILS: TariffService.price at 10.0.0.7:20880: IllegalStateException",
-                        "see the log of TariffService.price at 10.0.0.7:20880",
+                        "read the log of TariffService.price at 10.0.0.7:20880",
                         thrownByProvider(new IllegalStateException("no tariff for zone 7")),
                         call -> call.in(Phase.RPC, "TariffService.price at 10.0.0.7:20880", 2)),
                 failed(
@@ -164,7 +164,7 @@ class FirstCausesTest {
                         call -> call.own(1)),
                 failed(
                         "WAIT AT POOL: hikari",
-                        "cannot be looked at",
+                        "Tern does not measure this pool",
                         new SQLTransientConnectionException("Connection is not available"),
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 90)));
     }

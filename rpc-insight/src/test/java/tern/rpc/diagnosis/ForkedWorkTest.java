@@ -70,7 +70,7 @@ class ForkedWorkTest {
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(ExecutorNames.COMMON_POOL);
         assertThat(first.change().text())
                 .contains("mostly waiting for a peer in Batch.ask")
-                .contains("an executor of their own");
+                .contains("use a separate executor");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("items of a parallel stream"));
     }
 

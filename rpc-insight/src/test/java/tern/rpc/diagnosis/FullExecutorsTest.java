@@ -138,7 +138,7 @@ class FullExecutorsTest {
                 causesWith(() -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
 
         assertThat(causes.get(0).name()).isEqualTo("legs");
-        assertThat(causes.get(0).change().text()).contains("an executor of its own");
+        assertThat(causes.get(0).change().text()).contains("use a separate executor");
     }
 
     /** Simulates tasks that a campaign submits, and that run the same code as the tasks of the calls. */
@@ -161,9 +161,9 @@ class FullExecutorsTest {
         assertThat(causes.get(0).title()).isEqualTo("BUSY WITH OTHER TASKS: legs");
         assertThat(causes.get(0).change().text())
                 .startsWith(
-                        "an executor of its own for the tasks that are submitted in Campaign.run:7 (thread campaign)");
+                        "use a separate executor for the tasks that are submitted in Campaign.run:7 (thread campaign)");
         assertThat(causes.get(0).evidence())
-                .anyMatch(line -> line.startsWith("others   3 of 4 tasks/s are not of calls"));
+                .anyMatch(line -> line.startsWith("others   3 of 4 tasks/s do not belong to calls"));
         assertThat(causes).extracting(Cause::kind).doesNotContain("SLOW HTTP PEER");
     }
 

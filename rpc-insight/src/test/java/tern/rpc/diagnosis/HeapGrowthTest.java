@@ -35,7 +35,7 @@ class HeapGrowthTest {
         assertThat(growth).isNotNull();
         assertThat(growth.line(310e6))
                 .isEqualTo("fills    from 25 % to 70 % of the heap in 6 s: 75 MB/s of 310 MB/s allocated are kept");
-        assertThat(growth.untilFull()).isEqualTo("the heap is full in about 4 s at this rate");
+        assertThat(growth.untilFull()).isEqualTo("at this rate, the heap is full in about 4 s");
     }
 
     @ParameterizedTest
@@ -160,9 +160,9 @@ class HeapGrowthTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR: heap fills");
         assertThat(first.change().text())
-                .startsWith("bound what is kept in memory")
-                .contains("look first at Quotes.keep:57, which calls HashMap.put")
-                .endsWith("the heap is full in about 20 s at this rate");
+                .startsWith("limit the size of caches")
+                .contains("check first Quotes.keep:57, which calls HashMap.put")
+                .endsWith("at this rate, the heap is full in about 20 s");
         assertThat(first.evidence())
                 .anyMatch(line -> line.startsWith("fills    from 20 % to 64 % of the heap in 12 s"));
     }
@@ -172,6 +172,6 @@ class HeapGrowthTest {
         Cause first = pausedWhileAdding("HashMap.put").causes().get(0);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR");
-        assertThat(first.change().text()).startsWith("fewer or smaller objects a call");
+        assertThat(first.change().text()).startsWith("create fewer or smaller objects per call");
     }
 }

@@ -101,7 +101,7 @@ class HeldRowsTest {
                 .contains("it locked rows with " + LOCK)
                 .contains("thread audit is mostly in Packages.extra:")
                 .endsWith("do not hold the lock during an HTTP exchange");
-        assertThat(found.fact()).contains("3 looks");
+        assertThat(found.fact()).contains("in 3 samples");
     }
 
     @Test

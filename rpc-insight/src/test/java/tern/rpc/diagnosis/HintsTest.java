@@ -23,12 +23,12 @@ class HintsTest {
     @ParameterizedTest
     @ValueSource(strings = {"Journal.append:18 (FileChannelImpl.force)", "Journal.append:18 (FileDescriptor.sync)"})
     void forceOfEachCallIsToBeShared(String place) {
-        assertThat(Hints.file(place)).contains("force the file once for several calls");
+        assertThat(Hints.file(place)).contains("write the file to disk (force) once for several calls");
     }
 
     @Test
     void virtualThreadsNeedNoPool() {
-        assertThat(Hints.computing("Thread.start")).contains("a pool of threads");
+        assertThat(Hints.computing("Thread.start")).contains("create a pool of threads");
         assertThat(Hints.computing("Thread.startVirtualThread")).isEmpty();
         assertThat(Hints.isTelling("Thread.startVirtualThread")).isFalse();
     }

@@ -57,8 +57,9 @@ class LikelyHoldersTest {
                 calls.firstCause(Collections.nCopies(12, () -> Stock.take(permits, answer)), steps -> steps.own(2));
 
         assertThat(first.change().text())
-                .startsWith("more permits, if more calls may do this at once: calls wait 5 times as long for the"
-                        + " Semaphore wanted in Stock.take as the work with it takes; else ");
+                .startsWith("allow more permits if more calls may do this at the same time: calls wait 5 times as"
+                        + " long for the"
+                        + " Semaphore wanted in Stock.take as they hold it; otherwise ");
     }
 
     @Test
@@ -113,8 +114,8 @@ class LikelyHoldersTest {
         try {
             assertThat(firstCause(() -> Stock.take(permits, answer))).isEqualTo("LOCK: Semaphore wanted in Stock.take");
             assertThat(shop.diagnosis().causes().get(0).evidence())
-                    .contains(
-                            "held     no sample shows what the holders of the permits do; if nobody uses them, they were not returned");
+                    .contains("held     no sample shows what the holders of the permits do; if nobody uses them, they"
+                            + " were not returned");
         } finally {
             answer.complete("");
             permits.release();
@@ -135,7 +136,7 @@ class LikelyHoldersTest {
         try {
             assertThat(firstCause(() -> Stock.takeFrom(clients, answer)))
                     .isEqualTo("WAITS FOR A RESULT: Stock.Clients.borrow");
-            assertThat(shop.diagnosis().causes().get(0).change().text()).contains("if the queue is a pool");
+            assertThat(shop.diagnosis().causes().get(0).change().text()).contains("if it is a pool");
         } finally {
             answer.complete("");
             clients.add("client");

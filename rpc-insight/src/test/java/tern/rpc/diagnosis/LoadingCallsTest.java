@@ -40,7 +40,7 @@ class LoadingCallsTest {
                 .as(shop.diagnosis().text())
                 .isEqualTo("SLOW HTTP PEER: called in Rates.of");
         assertThat(first.symptoms())
-                .anySatisfy(symptom -> assertThat(symptom).contains("calls wait for what another call works on, in"));
+                .anySatisfy(symptom -> assertThat(symptom).contains("calls wait for the result of another call, in"));
         assertThat(first.saves()).isEqualTo(1);
     }
 

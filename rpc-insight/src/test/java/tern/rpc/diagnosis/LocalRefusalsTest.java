@@ -138,7 +138,7 @@ class LocalRefusalsTest {
                 .as(miss.text())
                 .startsWith("LIMIT: circuit breaker stock in Levels.read:");
         assertThat(first(miss).change().text())
-                .contains("find why the calls failed that this circuit breaker admitted");
+                .contains("find out why calls failed before this circuit breaker opened");
     }
 
     @Test

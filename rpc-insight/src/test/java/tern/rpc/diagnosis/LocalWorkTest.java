@@ -57,7 +57,7 @@ class LocalWorkTest {
         assertThat(DiagnosisText.title(first)).isEqualTo("CODE SLEEPS: Orders.find");
         assertThat(first.change().text())
                 .contains("sleeps in Orders.find:41")
-                .contains("find the failure that it repeats");
+                .contains("find out which failed operation it repeats");
     }
 
     @Test

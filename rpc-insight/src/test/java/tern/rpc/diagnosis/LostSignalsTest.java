@@ -105,7 +105,7 @@ class LostSignalsTest {
 
     @Test
     void adviceAboutNotifyIsForMonitorsAndConditionsOnly() {
-        assertThat(Hints.result("Object.wait")).contains("notifyAll, signalAll in place of notify, signal");
+        assertThat(Hints.result("Object.wait")).contains("notifyAll, signalAll instead of notify, signal");
         assertThat(Hints.result("ConditionObject.await")).contains("notifyAll");
         assertThat(Hints.result("CountDownLatch.await"))
                 .startsWith("give this signal in a finally block")
@@ -129,7 +129,8 @@ class LostSignalsTest {
     @Test
     void failuresOfTheTasksThatShouldGiveTheSignalAreNamed() {
         assertThat(firstWithFailedTasks(18).change().text())
-                .startsWith("see why tasks fail and skip what completes this: 18 tasks of \"confirmer\" ended with"
+                .startsWith("find out why tasks fail before they complete this result: 18 tasks of \"confirmer\""
+                        + " ended with"
                         + " NumberFormatException in Menu.price:9; give this signal in a finally block");
     }
 

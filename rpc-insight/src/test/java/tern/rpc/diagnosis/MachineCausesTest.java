@@ -70,7 +70,8 @@ class MachineCausesTest {
         assertThat(often.kind()).isEqualTo("CODE ALLOCATES");
         assertThat(seldom.kind()).isEqualTo("CODE COMPUTES");
         assertThat(seldom.change().text())
-                .isEqualTo("less work in Rates.of; fewer or smaller objects are less work, too: 480 MB/s are allocated,"
+                .isEqualTo("do less work in Rates.of; fewer or smaller objects also need less processor time: 480"
+                        + " MB/s are allocated,"
                         + " usually 9; no pool size helps");
     }
 
@@ -155,22 +156,22 @@ class MachineCausesTest {
                 2, 0.6, 0.1, 0, 0.3, 0.3, "G1 Evacuation Pause", 310e6, -1, List.of(export), 0, null, List.of()));
 
         assertThat(first.change().text())
-                .isEqualTo(
-                        "fewer or smaller objects at a time in Archive.row:19, where threads export* allocate 300 MB/s");
+                .isEqualTo("create fewer or smaller objects at the same time in Archive.row:19, where threads export*"
+                        + " allocate 300 MB/s");
     }
 
     @ParameterizedTest
     @CsvSource({
-        "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
-        "0.80, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
-        "0.80, G1 Evacuation Pause, 900, COLLECTOR: more allocation, fewer or smaller objects a call",
+        "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, limit the size of caches",
+        "0.80, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, limit the size of caches",
+        "0.80, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
         "0.30, System.gc(), 10, COLLECTOR: asked for by code, do not call System.gc()",
         "0.30, Heap Inspection Initiated GC, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
-        "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, see what loads classes",
-        "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, fewer or smaller objects a call",
-        "0.30, G1 Evacuation Pause, 10, COLLECTOR, fewer or smaller objects a call",
+        "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, find out what loads classes",
+        "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
+        "0.30, G1 Evacuation Pause, 10, COLLECTOR, create fewer or smaller objects per call",
     })
     void reasonOfTheCollectorIsNamedWithItsChange(
             double live, String cause, double megabytesPerSecond, String kind, String change) {

@@ -50,7 +50,7 @@ class MoreTasksTest {
 
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo("mail");
         assertThat(first.change().text())
-                .startsWith("an executor of its own for what submits many tasks at once, such as a batch")
+                .startsWith("use a separate executor for code that submits many tasks, such as a batch")
                 .contains("900 wait; usually, it starts 10.0/s");
     }
 

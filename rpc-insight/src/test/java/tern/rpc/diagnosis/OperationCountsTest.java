@@ -100,7 +100,7 @@ class OperationCountsTest {
         Cause first = first(shop.diagnosis());
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
         assertThat(first.change().text()).contains("times as often as usual").contains("a cache in front of it");
-        assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 a call, usually 0.01"));
+        assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 per call, usually 0.01"));
     }
 
     @Test
@@ -192,10 +192,10 @@ class OperationCountsTest {
         Cause first = first(miss);
         assertThat(DiagnosisText.title(first)).as(miss.text()).isEqualTo("MORE HTTP CALLS: POST customs:80/token");
         assertThat(first.evidence())
-                .anyMatch(fact -> fact.startsWith("often    ") && fact.endsWith(" a call, usually 0"));
+                .anyMatch(fact -> fact.startsWith("often    ") && fact.endsWith(" per call, usually 0"));
         assertThat(first.change().text())
-                .startsWith("see why calls make this exchange now")
-                .contains("1.0 a call; the peer answers in 190 ms");
+                .startsWith("find out why calls make this exchange now")
+                .contains("1.0 per call; the peer answers in 190 ms");
     }
 
     @Test
@@ -219,7 +219,7 @@ class OperationCountsTest {
         });
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("MORE HTTP CALLS: GET rates:80");
-        assertThat(first(miss).change().text()).contains("4.0 a call");
+        assertThat(first(miss).change().text()).contains("4.0 per call");
     }
 
     @Test
@@ -258,9 +258,9 @@ class OperationCountsTest {
                 .isEqualTo("MORE HTTP CALLS: POST customs:80/declare (redirect to customs:80)");
         assertThat(first.change().text())
                 .startsWith("call the final address GET office:80/declare directly")
-                .contains(" a call, usually 0");
+                .contains(" per call, usually 0");
         assertThat(first.evidence())
-                .anyMatch(fact -> fact.startsWith("redirect ") && fact.endsWith(" a call, usually 0"));
+                .anyMatch(fact -> fact.startsWith("redirect ") && fact.endsWith(" per call, usually 0"));
         assertThat(first.ms()).isGreaterThan(240);
         assertThat(miss.causes()).hasSize(1);
     }
@@ -286,8 +286,10 @@ class OperationCountsTest {
 
         assertThat(MissedJobs.advice("POST customs:80/token", pause))
                 .isEqualTo(
-                        "let the thread scheduling-1 run POST customs:80/token in time again: it usually runs it every"
-                                + " 1.0 s, but has not for 9 s; run what keeps this thread busy elsewhere, or more threads for"
+                        "let the thread scheduling-1 run POST customs:80/token in time again: the thread usually runs"
+                                + " it every"
+                                + " 1.0 s, but has not run it for 9 s; run the other work of this thread elsewhere,"
+                                + " or use more threads for"
                                 + " scheduled jobs (spring.task.scheduling.pool.size)");
     }
 }

@@ -175,7 +175,7 @@ class PassedOnTimeTest {
         Cause cause = first(miss);
         assertThat(cause.kind()).as(miss.text()).isEqualTo("LARGE REQUESTS");
         assertThat(cause.change().text()).contains("smaller requests of OrderService.place");
-        assertThat(cause.symptoms()).anyMatch(line -> line.startsWith("the collector stops calls"));
+        assertThat(cause.symptoms()).anyMatch(line -> line.startsWith("the garbage collector stops calls"));
         assertThat(cause.saves()).isEqualTo(1);
         assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("COLLECTOR");
     }

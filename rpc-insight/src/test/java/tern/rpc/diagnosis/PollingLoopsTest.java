@@ -35,7 +35,7 @@ class PollingLoopsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CODE POLLS: Naps.pause");
         assertThat(first.change().text())
-                .contains("calls sleep again and again in Naps.pause:22, called from Confirmation.await:17")
+                .contains("calls sleep repeatedly in Naps.pause:22, called from Confirmation.await:17")
                 .contains("wait for a signal");
     }
 

@@ -234,7 +234,7 @@ class PoolCausesTest {
         Cause first = first(shop.diagnosis());
         assertThat(first.kind()).isEqualTo("SLOW TASKS");
         assertThat(first.name()).isEqualTo("mail");
-        assertThat(first.change().text()).startsWith("an executor of its own for the long tasks, or");
+        assertThat(first.change().text()).startsWith("use a separate executor for the long tasks, or");
     }
 
     @Test
@@ -265,8 +265,8 @@ class PoolCausesTest {
         Cause first = first(shop.diagnosis());
         assertThat(first.name()).isEqualTo("GET bank:80");
         assertThat(first.change().text())
-                .startsWith(
-                        "do not hold a connection of \"orders\" while this operation runs; find out why GET bank:80 is slow");
+                .startsWith("do not hold a connection of \"orders\" while this operation runs; find out why GET bank:80"
+                        + " is slow");
         assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
     }
 
@@ -302,8 +302,8 @@ class PoolCausesTest {
         Cause first = first(shop.miss(waiting));
 
         assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
-        assertThat(early).startsWith("why new connections of");
-        assertThat(first.change().text()).startsWith("see why connections of this pool are closed so soon");
+        assertThat(early).startsWith("find out why new connections of");
+        assertThat(first.change().text()).startsWith("find out why connections of this pool are closed so soon");
     }
 
     @Test
@@ -319,7 +319,7 @@ class PoolCausesTest {
         Cause first = slowlyOpened(40, 0);
 
         assertThat(first.kind()).isEqualTo("CONNECTIONS OPEN SLOWLY");
-        assertThat(first.change().text()).startsWith("why new connections of");
+        assertThat(first.change().text()).startsWith("find out why new connections of");
     }
 
     /**
@@ -349,7 +349,8 @@ class PoolCausesTest {
         assertThat(changeOfCoreSize(6, 24))
                 .matches(
                         "a core size \\(setCorePoolSize\\) of [2-6] in place of 1 for the executor \"printing\": it may"
-                                + " have 6 threads, but starts more threads than its core size only when its queue is full");
+                                + " have 6 threads, but starts more threads than its core size only when its queue is"
+                                + " full");
     }
 
     @Test

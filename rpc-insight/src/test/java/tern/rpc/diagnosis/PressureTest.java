@@ -78,7 +78,7 @@ class PressureTest {
         assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("SWAPPING");
         assertThat(first.change().where()).isEqualTo(Cause.Where.MACHINE);
         assertThat(first.evidence())
-                .contains("memory   60 % of the time, tasks waited for it", "swap     40.0 MB/s read back")
+                .contains("memory   tasks waited for memory for 60 % of the time", "swap     40.0 MB/s read back")
                 .anyMatch(line -> line.startsWith("faults   800 pages/s"));
     }
 
@@ -121,7 +121,7 @@ class PressureTest {
         Cause first = firstOf(SLOW_EVERYWHERE);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("MEMORY LIMIT: limit of the container");
-        assertThat(first.change().text()).startsWith("a higher memory limit of the container than 512 MB");
+        assertThat(first.change().text()).startsWith("set a higher memory limit of the container than 512 MB");
         assertThat(first.evidence()).contains("limit    512 MB, 99 % in use");
     }
 
@@ -145,7 +145,7 @@ class PressureTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("DISK: busy with other processes");
         assertThat(first.evidence())
-                .contains("disk     70 % of the time, tasks waited for it", "others   transfer 120.0 MB/s");
+                .contains("disk     tasks waited for a disk for 70 % of the time", "others   transfer 120.0 MB/s");
     }
 
     @Test

@@ -127,8 +127,9 @@ class RemoteCausesTest {
                 .extracting(DiagnosisText::title)
                 .containsExactly("PEER: LabService.findings");
         assertThat(first(miss).change().text())
-                .startsWith("ask the diagnosis of the providers of LabService.findings, which is slower at all of them")
-                .doesNotContain("set a slow endpoint aside");
+                .startsWith("read the diagnosis of the providers of LabService.findings, which is slower at all of"
+                        + " them")
+                .doesNotContain("do not use a slow endpoint");
         assertThat(first(miss).evidence())
                 .contains("slower   2 of 2 endpoints")
                 .anyMatch(line -> line.startsWith("took") && line.endsWith("usually 8.0 ms"));
@@ -143,7 +144,7 @@ class RemoteCausesTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .isEqualTo("PEER: LabService.findings at lab-2:20880");
-        assertThat(first(miss).change().text()).contains("set a slow endpoint aside");
+        assertThat(first(miss).change().text()).contains("do not use a slow endpoint");
         assertThat(first(miss).evidence()).contains("only     this of 2 endpoints");
     }
 }

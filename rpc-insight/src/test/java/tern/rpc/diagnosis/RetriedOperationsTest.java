@@ -23,11 +23,11 @@ class RetriedOperationsTest {
                         + " | lock rows in the same order",
                 "REDIS | SET stock:* (failed OOM) | PEER FAILS: Redis: answers OOM | raise maxmemory",
                 "SQL | select stock (failed 57P01) | PEER FAILS: database: starting or shutting down (57P01)"
-                        + " | see who stops or restarts database",
-                "HTTP | GET stock:80 (503) | PEER FAILS: GET stock:80 (503) | see why GET stock:80 (503) fails",
+                        + " | find out who stops or restarts database",
+                "HTTP | GET stock:80 (503) | PEER FAILS: GET stock:80 (503) | find out why GET stock:80 (503) fails",
                 "RPC | StockService.find at stock-1:20880 (failed RESOURCE_EXHAUSTED)"
                         + " | PEER FAILS: StockService.find at stock-1:20880: RESOURCE_EXHAUSTED"
-                        + " | see the log of StockService.find at stock-1:20880"
+                        + " | read the log of StockService.find at stock-1:20880"
             })
     void failedOperationIsTheCauseOfThePauseBeforeItsRepetition(Phase phase, String name, String title, String change)
             throws Exception {

@@ -40,14 +40,15 @@ class RowReadsTest {
 
         assertThat(first.kind()).isEqualTo("SLOW STATEMENT");
         assertThat(first.change().text())
-                .startsWith("this statement: its plan, an index")
+                .startsWith("check this statement's plan and indexes")
                 .contains("a larger fetch size");
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "com.mysql.cj.protocol.a.result.ResultsetRowsStreaming/next com.mysql.cj.jdbc.result.ResultSetImpl/next",
+                "com.mysql.cj.protocol.a.result.ResultsetRowsStreaming/next"
+                        + " com.mysql.cj.jdbc.result.ResultSetImpl/next",
                 "org.mariadb.jdbc.client.result.StreamingResult/next com.zaxxer.hikari.pool.HikariProxyResultSet/next",
                 "com.microsoft.sqlserver.jdbc.TDSReader/readPacket"
                         + " com.microsoft.sqlserver.jdbc.SQLServerResultSet/next"
@@ -57,7 +58,9 @@ class RowReadsTest {
 
         Cause first = first(look(true, stack));
 
-        assertThat(first.change().text()).startsWith("this statement: its plan").doesNotContain("fetch size");
+        assertThat(first.change().text())
+                .startsWith("check this statement: its plan")
+                .doesNotContain("fetch size");
     }
 
     @Test
@@ -69,7 +72,7 @@ class RowReadsTest {
                 "org.postgresql.jdbc.PgPreparedStatement/executeQuery",
                 "shop.Orders/export"));
 
-        assertThat(first.change().text()).startsWith("this statement: its plan");
+        assertThat(first.change().text()).startsWith("check this statement: its plan");
     }
 
     @Test
@@ -77,6 +80,6 @@ class RowReadsTest {
         Cause first = first(look(
                 false, "org.postgresql.core.Tuple/get", "org.postgresql.jdbc.PgResultSet/next", "shop.Orders/export"));
 
-        assertThat(first.change().text()).startsWith("this statement returns much");
+        assertThat(first.change().text()).startsWith("read fewer rows or columns, or read in pages");
     }
 }

@@ -36,7 +36,7 @@ class SampledCallsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("LARGE ANSWERS: GET /orders");
         assertThat(first.ms()).isGreaterThan(100);
-        assertThat(first.change().text()).startsWith("smaller answers of GET /orders");
+        assertThat(first.change().text()).startsWith("return smaller answers of GET /orders");
     }
 
     @Test
@@ -140,7 +140,7 @@ class SampledCallsTest {
                 .get(0);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
-        assertThat(first.change().text()).startsWith("more connections per route");
+        assertThat(first.change().text()).startsWith("allow more connections per route");
     }
 
     @Test
@@ -176,7 +176,7 @@ class SampledCallsTest {
         Cause first = firstInClient(Phase.HTTP, APACHE, LEASE);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: GET stock:80");
-        assertThat(first.change().text()).startsWith("more connections per route");
+        assertThat(first.change().text()).startsWith("allow more connections per route");
     }
 
     @Test
@@ -199,7 +199,7 @@ class SampledCallsTest {
 
         assertThat(DiagnosisText.title(first))
                 .isEqualTo("PEER FAILS: GET stock:80: connections are not accepted in time");
-        assertThat(first.change().text()).startsWith("see why GET stock:80 does not accept connections");
+        assertThat(first.change().text()).startsWith("find out why GET stock:80 does not accept connections");
     }
 
     private static Cause firstIn(Thread.State state, String... frames) {
@@ -252,6 +252,6 @@ class SampledCallsTest {
         Cause first = firstInClient(Phase.OWN, "org.postgresql.Driver/connect", "sun.nio.ch.NioSocketImpl/connect");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CONNECTIONS OPEN SLOWLY: opened in Tracking.track");
-        assertThat(first.change().text()).startsWith("a pool of connections").contains("Tracking.track:7");
+        assertThat(first.change().text()).startsWith("use a connection pool").contains("Tracking.track:7");
     }
 }

@@ -385,9 +385,9 @@ class ShortTimeOutsTest {
 
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: druid");
         assertThat(firstCause().change().text())
-                .isEqualTo(
-                        "a longer spring.datasource.druid.max-wait than 20ms, or a larger pool: calls stop waiting for"
-                                + " a connection of \"druid\" after 20 ms, and usually wait 30 ms");
+                .isEqualTo("set a longer spring.datasource.druid.max-wait than 20ms, or use a larger pool: calls stop"
+                        + " waiting for"
+                        + " a connection of \"druid\" after 20 ms, and usually wait 30 ms");
     }
 
     @Test

@@ -40,7 +40,7 @@ class SpinLocksTest {
         assertThat(DiagnosisText.title(first)).isEqualTo("CODE POLLS: RedisLock.acquire for SET lock:*");
         assertThat(first.change().text())
                 .contains("another client holds this lock in Redis")
-                .contains("3 times SET lock:* a call");
+                .contains("3 times SET lock:* per call");
     }
 
     @Test

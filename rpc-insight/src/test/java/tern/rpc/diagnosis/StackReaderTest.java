@@ -287,8 +287,8 @@ class StackReaderTest {
     @CsvSource({
         "LinkedBlockingQueue.put, this queue is full",
         "ArrayBlockingQueue.offer, this queue is full",
-        "LinkedBlockingDeque.takeFirst, if the queue is a pool",
-        "SynchronousQueue.poll, if the queue is a pool",
+        "LinkedBlockingDeque.takeFirst, if it is a pool",
+        "SynchronousQueue.poll, if it is a pool",
         "Mono.block, find out why the server of this reactive client",
         "CompletableFuture.join, ''",
     })

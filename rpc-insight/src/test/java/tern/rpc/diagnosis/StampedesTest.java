@@ -54,7 +54,7 @@ class StampedesTest {
         assertThat(first.change().text())
                 .startsWith("let one call load a missing entry of the cache")
                 .contains("@Cacheable(sync = true)")
-                .contains("30 calls run it at once, every 2.0 s: " + name);
+                .contains("30 calls run it at the same time, every 2.0 s: " + name);
         assertThat(first.evidence())
                 .anyMatch(fact -> fact.matches("bursts   [34], each of about 30 calls, every 2.0 s.*"));
     }

@@ -23,7 +23,7 @@ class TaskWatchTest {
         assertThat(tasks.isAlwaysSeen("parcels")).isTrue();
     }
 
-    /** An application may give each virtual thread a name of its own. */
+    /** An application may give each virtual thread a separate name. */
     @Test
     void namesOfVirtualThreadsAreKeptOnlyTogetherWithSamples() {
         for (int i = 0; i < 100; i++) {

@@ -42,10 +42,9 @@ class TimeOutsTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("TIMEOUT TOO SHORT: GET stock:80");
         assertThat(first(miss).change().text())
-                .isEqualTo(
-                        "a longer timeout for GET stock:80, called in Orders.find:41: it ends after 20 ms and usually takes"
-                                + " 40 ms");
-        assertThat(miss.text()).contains("recorded calls failed because of a timeout");
+                .isEqualTo("set a longer timeout for GET stock:80, called in Orders.find:41: it ends after 20 ms and"
+                        + " usually takes 40 ms");
+        assertThat(miss.text()).contains("recorded calls failed because of its timeout");
     }
 
     @Test
@@ -100,7 +99,8 @@ class TimeOutsTest {
                 .as(miss.text())
                 .isEqualTo("TIMEOUT TOO SHORT: deadline of the caller 10.0.0.7");
         assertThat(first(miss).change().text())
-                .startsWith("a longer timeout for OrderService.place in the caller 10.0.0.7: calls end after 30 ms, and"
+                .startsWith("set a longer timeout for OrderService.place in the caller 10.0.0.7: calls end after 30"
+                        + " ms, and"
                         + " usually take 72 ms");
         assertThat(first(miss).evidence())
                 .anyMatch(line ->
@@ -111,7 +111,8 @@ class TimeOutsTest {
     void deadlineThatARemoteCallInheritsBelongsToTheCaller() {
         RpcException inherited = RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
-                "StockService/find: no answer from 10.0.0.9:20880 within 3 ms (the remaining time of OrderService/place,"
+                "StockService/find: no answer from 10.0.0.9:20880 within 3 ms (the remaining time of"
+                        + " OrderService/place,"
                         + " the served call)",
                 RpcException.Executed.MAYBE);
 
@@ -215,7 +216,8 @@ class TimeOutsTest {
         }
         RpcException late = RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
-                "ReferenceService/wholePanel: no answer from 10.0.0.1:20880 within 35 ms (rpc.client.services.quick.timeout)",
+                "ReferenceService/wholePanel: no answer from 10.0.0.1:20880 within 35 ms"
+                        + " (rpc.client.services.quick.timeout)",
                 RpcException.Executed.MAYBE);
         calling.machine = new Machine(2, 0.1, 1.9, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
         for (int i = 0; i < 6; i++) {
@@ -255,7 +257,7 @@ class TimeOutsTest {
 
         assertThat(DiagnosisText.title(first(calling.diagnosis())))
                 .isEqualTo("PEER FAILS: " + operation + ": DEADLINE_EXCEEDED");
-        assertThat(first(calling.diagnosis()).change().text()).startsWith("see the diagnosis of " + operation);
+        assertThat(first(calling.diagnosis()).change().text()).startsWith("read the diagnosis of " + operation);
     }
 
     @Test
@@ -270,7 +272,7 @@ class TimeOutsTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .isEqualTo("TIMEOUT TOO SHORT: StockService.reserve at 10.0.0.9:20880");
-        assertThat(first(miss).change().text()).startsWith("a longer timeout than 20 ms (rpc.client.timeout) for");
+        assertThat(first(miss).change().text()).startsWith("set a longer timeout than 20 ms (rpc.client.timeout) for");
     }
 
     @Test

@@ -72,7 +72,7 @@ class UnpreparedFaultsTest {
     @Test
     void codeThatIsInterpretedBecauseTheCodeCacheIsFullIsToldSo() {
         assertThat(computing(0.99).kind()).isEqualTo("CODE CACHE FULL");
-        assertThat(computing(0.99).change().text()).startsWith("a larger -XX:ReservedCodeCacheSize");
+        assertThat(computing(0.99).change().text()).startsWith("raise -XX:ReservedCodeCacheSize");
         assertThat(computing(0.9).kind()).isEqualTo("CODE COMPUTES");
     }
 }

@@ -88,13 +88,13 @@ class VmOperationsTest {
             value = {
                 "HeapDumper       | stop the tool that writes heap dumps",
                 "GC_HeapInspection| stop the tool that writes heap dumps",
-                "PrintThreads     | fewer thread dumps",
-                "RedefineClasses  | no agent or debugger",
-                "RetransformClasses | no agent or debugger",
-                "BulkRevokeBias   | -XX:-UseBiasedLocking",
-                "Deoptimize       | see what the JVM compiles again and again",
-                "ChangeBreakpoints| no agent or debugger",
-                "SomethingNew     | see what asks the JVM for this operation"
+                "PrintThreads     | take fewer thread dumps",
+                "RedefineClasses  | do not use an agent or debugger",
+                "RetransformClasses | do not use an agent or debugger",
+                "BulkRevokeBias   | set -XX:-UseBiasedLocking",
+                "Deoptimize       | find out what the JVM compiles repeatedly",
+                "ChangeBreakpoints| do not use an agent or debugger",
+                "SomethingNew     | find out what requests this operation of the JVM"
             })
     void operationThatStopsTheJvmIsNamed(String operation, String change) {
         Cause first = first(Map.of(operation, 900e6, "PrintJNI", 1e6));

@@ -95,7 +95,7 @@ class WaitingTasksTest {
         Cause first = firstCause(Newsletter::send, 3, call -> call.own(1).in(Phase.EXECUTOR, "packager", 150));
 
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo("packager");
-        assertThat(first.change().text()).contains("mostly in Newsletter.send").contains("an executor of their own");
+        assertThat(first.change().text()).contains("mostly in Newsletter.send").contains("use a separate executor");
     }
 
     @Test
@@ -189,7 +189,7 @@ class WaitingTasksTest {
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(ExecutorNames.COMMON_POOL);
         assertThat(first.change().text())
                 .contains("mostly waiting for a peer in " + code)
-                .contains("an executor of their own");
+                .contains("use a separate executor");
         common.shutdown();
     }
 

@@ -50,7 +50,7 @@ public record LatencyReport(
 
     /**
      * One bar of the histogram. The upper bound of the first bar is 0.1 ms, and the upper bound of each further bar is
-     * 1.25 times that of the previous bar.
+     * 1.25 times the upper bound of the previous bar.
      *
      * @param upToMillis the exclusive upper bound; the lower bound is the previous bar's upper bound
      */

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A call that watches the status of one service name. It sends the current status immediately, and then every change. A
- * caller that is too slow to receive every change gets only the latest status. Thread-safe.
+ * A call that watches the status of one service name. The watch sends the current status immediately, and then every
+ * change. A caller that is too slow to receive every change gets only the latest status. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {
 

@@ -8,6 +8,6 @@ public enum ServingStatus {
     UNKNOWN,
     SERVING,
     NOT_SERVING,
-    /** The status of an unknown service name. It is sent only to watchers. */
+    /** The status of an unknown service name. This status is sent only to watchers. */
     SERVICE_UNKNOWN
 }

@@ -11,7 +11,7 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A TCP relay between clients and a server. It can close connections and refuse new ones. Thread-safe. */
+/** A TCP relay between clients and a server. The relay can close connections and refuse new ones. Thread-safe. */
 final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;

@@ -44,9 +44,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * A provider for tests of consumers. It listens on a free port of the loopback interface, supports every protocol,
- * answers calls according to scripts, and records the calls. It listens from its creation until {@link #close}.
- * Thread-safe.
+ * A provider for tests of consumers. The provider listens on a free port of the loopback interface, supports every
+ * protocol, answers calls according to scripts, and records the calls. The provider listens from its creation until
+ * {@link #close}. Thread-safe.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -283,8 +283,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Creates the target object of a service. It receives only streaming calls, because a filter answers all other
-     * calls.
+     * Creates the target object of a service. The object receives only streaming calls, because a filter answers all
+     * other calls.
      */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(

@@ -10,14 +10,14 @@ public enum CallKind {
     STREAM,
 
     /**
-     * A call of the health service's {@code Check} method. It needs no token and runs on threads reserved for health
-     * checks.
+     * A call of the health service's {@code Check} method. Such a call needs no token and runs on threads reserved for
+     * health checks.
      */
     HEALTH_CHECK,
 
     /**
-     * A call of the health service's {@code Watch} method. It needs no token and may stay open for ever. If all calls
-     * on a connection are of this kind, the server may close the connection to make room for a new one.
+     * A call of the health service's {@code Watch} method. Such a call needs no token and may stay open for ever. If
+     * all calls on a connection are of this kind, the server may close the connection to make room for a new one.
      */
     HEALTH_WATCH
 }

@@ -34,7 +34,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
 
-    /** The maximum number of bytes read or written at once. It keeps the JVM's per-thread buffers small. */
+    /** The maximum number of bytes read or written at once. This limit keeps the JVM's per-thread buffers small. */
     private static final int MAX_BYTES = 64 << 10;
 
     private static final int USUAL_BYTES = 8 << 10;
@@ -265,7 +265,7 @@ final class CallerConnection implements PendingCall.Carrier {
             idleSinceNanos = System.nanoTime();
             owner.released(this);
         } else {
-            close("nothing is read after the last answer");
+            close("the server does not reuse the connection after its last answer");
         }
     }
 

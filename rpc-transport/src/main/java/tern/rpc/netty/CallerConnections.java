@@ -135,7 +135,7 @@ final class CallerConnections implements CallerConnection.Owner {
         if (given == null || !all.remove(given)) {
             return false;
         }
-        given.close("another kind of connection was needed");
+        given.close("its place was needed for a connection of another kind");
         return true;
     }
 
@@ -194,7 +194,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // A call that began while "sweeping" was still true has not scheduled a sweep of its own, so a sweep that
+            // A call that began while "sweeping" was still true has not scheduled another sweep, so a sweep that
             // checks its deadline is scheduled here.
             sweepLater();
         }

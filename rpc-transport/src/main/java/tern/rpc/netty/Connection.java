@@ -30,8 +30,8 @@ public final class Connection implements PendingCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     /**
-     * The maximum number of pending calls if the connection transmits one call at a time. It is two, because the next
-     * call may begin before the previous answer has been delivered to its caller.
+     * The maximum number of pending calls if the connection transmits one call at a time. The number is two, because
+     * the next call may begin before the previous answer has been delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
@@ -74,11 +74,11 @@ public final class Connection implements PendingCall.Carrier {
         }
     };
     private final QueueRoom room;
-    private final Opening opening;
+    private final ChannelOpening opening;
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
     private boolean isOpened;
-    private final UnheardCalls unheard = new UnheardCalls(this::closeIfDrained);
+    private final PendingOneWayCalls oneWayCalls = new PendingOneWayCalls(this::closeIfDrained);
     private boolean leaving; // true if the server asked for no further calls before the connection was ready
     private boolean heard;
     private boolean answered;
@@ -122,7 +122,7 @@ public final class Connection implements PendingCall.Carrier {
         this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
         this.room = new QueueRoom(queue, settings.maxQueuedBytes());
-        this.opening = new Opening(this, protocol, tls);
+        this.opening = new ChannelOpening(this, protocol, tls);
         this.deadlines = new DeadlineSweep(this, pending);
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
@@ -429,7 +429,7 @@ public final class Connection implements PendingCall.Carrier {
             state = State.DRAINING;
             closeIfDrained();
             if (state == State.DRAINING) {
-                unheard.draining(eventLoop, settings.heartbeat());
+                oneWayCalls.draining(eventLoop, settings.heartbeat());
             }
         } else if (state == State.CONNECTING) {
             leaving = true;
@@ -440,8 +440,8 @@ public final class Connection implements PendingCall.Carrier {
      * Returns the one-way calls that the server may still run, because it has not answered them. Must run on the event
      * loop.
      */
-    public UnheardCalls unheard() {
-        return unheard;
+    public PendingOneWayCalls oneWayCalls() {
+        return oneWayCalls;
     }
 
     /**
@@ -450,7 +450,7 @@ public final class Connection implements PendingCall.Carrier {
      * cancel the call if the connection is closed before they have answered.
      */
     void closeIfDrained() {
-        if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && unheard.mayBeLeft()) {
+        if (state == State.DRAINING && pending.size() == 0 && queue.queuedBytes() == 0 && oneWayCalls.mayBeLeft()) {
             close("the server accepts no new calls");
         }
     }

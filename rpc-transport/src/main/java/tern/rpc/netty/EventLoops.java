@@ -92,7 +92,10 @@ public final class EventLoops implements AutoCloseable {
         return group;
     }
 
-    /** Returns the executor for lookups of host names, which block. It has threads only while there are lookups. */
+    /**
+     * Returns the executor for lookups of host names, which block. The executor has threads only while there are
+     * lookups.
+     */
     Executor lookups() {
         return lookups;
     }
@@ -120,7 +123,7 @@ public final class EventLoops implements AutoCloseable {
 
         @Override
         protected IoEventLoop newChild(Executor executor, IoHandlerFactory handlers, Object... arguments) {
-            return new EnduringLoop(this, executor, handlers);
+            return new ErrorTolerantLoop(this, executor, handlers);
         }
     }
 

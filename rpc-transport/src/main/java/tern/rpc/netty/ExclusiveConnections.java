@@ -55,7 +55,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Set<Connection> begunByCalls =
             ConcurrentHashMap.newKeySet(); // connection attempts that a call has started but does not wait for
     private final AttemptPace pace;
-    // the number of open connections, including those of blocking callers
+    // the number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
     // the number of answers that arrived after their calls had ended, on connections that have been closed since
@@ -273,7 +273,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             return false;
         }
         lateAnswersBefore.addAndGet(given.lateAnswers());
-        given.close("another kind of connection was needed");
+        given.close("its place was needed for a connection of another kind");
         return true;
     }
 

@@ -46,8 +46,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /**
-     * The allocator of the receive buffers of all connections. It is shared because clients and servers share the event
-     * loops.
+     * The allocator of the receive buffers of all connections. The allocator is shared because clients and servers
+     * share the event loops.
      */
     static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 

@@ -12,9 +12,9 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the records without application data and refuses further handshakes. It leaves
- * everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is encrypted,
- * and Netty's handler joins the data of several records.
+ * A server's TLS engine that limits the records without application data and refuses further handshakes. This class
+ * leaves everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
+ * encrypted, and Netty's handler joins the data of several records.
  */
 final class LimitedTlsEngine extends SSLEngine {
 

@@ -10,8 +10,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The base class of the calls that a server receives, over any protocol. It ensures that only one thread answers a
- * call, and checks the call's deadline. Thread-safe.
+ * The base class of the calls that a server receives, over any protocol. This class ensures that only one thread
+ * answers a call, and checks the call's deadline. Thread-safe.
  */
 public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Unanswered {
 

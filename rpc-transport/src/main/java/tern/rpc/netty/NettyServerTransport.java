@@ -73,7 +73,7 @@ public final class NettyServerTransport implements ServerTransport {
             ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
 
     // The earliest time of the next search when the limit on all connections is reached. Set when a search would find
-    // no silent connection, whatever the address of the new connection.
+    // no silent connection for a new connection from any address.
     private final AtomicLong nextLookNanos;
     // for each address whose last search found no silent connection, the earliest time of its next search; removed when
     // the last connection from the address is closed
@@ -220,8 +220,8 @@ public final class NettyServerTransport implements ServerTransport {
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
         if (settings.tls() != null && settings.clearTextToo()) {
             LOG.warn(
-                    "Port {} serves clear text besides TLS (set by rpc.server.ssl.optional); remove it when every client"
-                            + " speaks TLS",
+                    "Port {} serves clear text in addition to TLS (set by rpc.server.ssl.optional); remove it when"
+                            + " every client uses TLS",
                     port);
         }
     }
@@ -234,8 +234,8 @@ public final class NettyServerTransport implements ServerTransport {
         // thousands of idle connections.
         ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
-        // The listener decrements the connection count. It is added before any step that may fail, because the count
-        // must decrease in any case.
+        // The listener decrements the connection count. The listener is added before any step that may fail, because
+        // the count must decrease in any case.
         accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
             tooMany.warn(
@@ -332,7 +332,7 @@ public final class NettyServerTransport implements ServerTransport {
         return next != null && now - next < 0;
     }
 
-    /** Returns whether a search would find no silent connection, whatever the address of the new connection. */
+    /** Returns whether a search would find no silent connection for a new connection from any address. */
     private boolean isNobodySilent(long now) {
         return SilentConnections.choose(connections.values(), NO_NETWORK, false, 1, now)
                 .isEmpty();

@@ -12,7 +12,7 @@ import tern.rpc.transport.PendingCall;
 /**
  * The pending calls on one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
  * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
- * call. This class also limits the number of calls in flight, and counts those that end without an answer. Thread-safe.
+ * call. This class also limits the number of calls in flight, and counts calls that end without an answer. Thread-safe.
  */
 final class PendingCalls {
 

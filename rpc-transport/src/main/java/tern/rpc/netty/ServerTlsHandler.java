@@ -7,7 +7,10 @@ import java.util.concurrent.Executor;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
-/** Netty's TLS handler for a server. It also counts the bytes of an incomplete record. Confined to the event loop. */
+/**
+ * Netty's TLS handler for a server. The handler also counts the bytes of an incomplete record. Confined to the event
+ * loop.
+ */
 final class ServerTlsHandler extends SslHandler {
 
     private @Nullable IncompleteInput incomplete; // null if the bytes are not counted

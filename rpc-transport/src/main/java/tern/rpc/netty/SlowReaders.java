@@ -75,7 +75,7 @@ final class SlowReaders {
      * The counters of a connection at the time of a check.
      *
      * @param ahead the number of bytes that the client has already read beyond {@link #FAST_BYTES} and that are counted
-     *     at the following checks. It is 0 unless the report size of the client exceeds {@link #FAST_BYTES}
+     *     at the following checks. This number is 0 unless the report size of the client exceeds {@link #FAST_BYTES}
      */
     record Look(long unsent, long taken, long ahead) {
 

@@ -7,8 +7,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection.State;
 
 /**
- * A connection that checks whether a silent server is alive. It sends a small request and is closed when the first
- * bytes of the answer arrive. Used for protocols without heartbeats. Thread-safe.
+ * A connection that checks whether a silent server is alive. The connection sends a small request and is closed when
+ * the first bytes of the answer arrive. Used for protocols without heartbeats. Thread-safe.
  */
 final class SpareConnection implements Connection.Owner {
 

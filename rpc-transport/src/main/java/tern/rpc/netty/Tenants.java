@@ -18,7 +18,7 @@ final class Tenants<K> {
 
     /**
      * The number of tenants without connections that are checked for removal each time a connection is opened or
-     * closed. It is greater than one, so that the queue of these tenants shrinks.
+     * closed. The number is greater than one, so that the queue of these tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 

@@ -39,8 +39,9 @@ final class TlsGate implements AutoCloseable {
     private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 10};
 
     /**
-     * The answer to a client that begins a handshake. It is not a TLS record, so every client reports that the server
-     * does not use TLS. If the answer were a TLS alert, clients would report that their keys or ciphers were refused.
+     * The answer to a client that begins a handshake. The answer is not a TLS record, so every client reports that the
+     * server does not use TLS. If the answer were a TLS alert, clients would report that their keys or ciphers were
+     * refused.
      */
     private static final byte[] NO_TLS = "This port does not use TLS.\r\n".getBytes(StandardCharsets.US_ASCII);
 

@@ -45,7 +45,8 @@ final class UnansweredCalls {
     private final Channel channel;
     // The lists are ArrayLists while they contain calls; otherwise they are immutable and empty.
     private List<Unanswered> calls = Collections.emptyList();
-    private List<Unanswered> resting = Collections.emptyList(); // calls that are checked only once per second
+    // the calls for which one check per second is enough
+    private List<Unanswered> resting = Collections.emptyList();
     private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
     private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
 

@@ -31,8 +31,8 @@ final class UnsentBudget {
     private static final int SMALL_PART = 8;
 
     /**
-     * If many addresses have unread bytes, the limit of 1/{@link #SMALL_PART} is too high: the permitted bytes of all
-     * addresses together would exceed the budget. The limit is then 1/{@value} of an equal share of the budget.
+     * With many addresses, a limit of 1/{@link #SMALL_PART} of the budget for each of them would exceed the budget in
+     * total. The limit of an address is then 1/{@value} of an equal share of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 
@@ -108,7 +108,7 @@ final class UnsentBudget {
         }
     }
 
-    /** Returns the number of unread bytes, including those of connections that are being closed. */
+    /** Returns the number of unread bytes, including bytes of connections that are being closed. */
     long used() {
         return all.used();
     }

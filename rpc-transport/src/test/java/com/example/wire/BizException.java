@@ -1,6 +1,6 @@
 package com.example.wire;
 
-/** An exception declared by the service interface. It has a field. */
+/** An exception declared by the service interface. The exception has a field. */
 public class BizException extends Exception {
 
     private static final long serialVersionUID = 1L;

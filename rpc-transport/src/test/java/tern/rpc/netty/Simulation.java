@@ -174,7 +174,7 @@ final class Simulation {
         nested--;
     }
 
-    /** Returns the running task. It is the same object that was passed to the event loop. */
+    /** Returns the running task. The task is the same object that was passed to the event loop. */
     @Nullable
     Runnable runningTask() {
         return runningTask;

@@ -177,7 +177,7 @@ class SlowReadersTest {
             @Override
             public Iterator<Reader> iterator() {
                 looks.incrementAndGet();
-                throw new IllegalStateException("a connection that cannot be looked at");
+                throw new IllegalStateException("a connection whose state cannot be read");
             }
 
             @Override

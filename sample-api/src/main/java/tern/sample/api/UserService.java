@@ -3,7 +3,7 @@ package tern.sample.api;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** Finds and creates users. The four methods are those of the benchmark published by Apache Dubbo. */
+/** Finds and creates users. The four methods come from the benchmark published by Apache Dubbo. */
 public interface UserService {
 
     /** The number of users on a full page of {@link #listUser}. */

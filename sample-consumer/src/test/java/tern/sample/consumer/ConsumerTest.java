@@ -42,7 +42,7 @@ import tern.sample.api.UserService;
 
 /**
  * Tests the whole application and the load that it generates. The provider is a second application in the same process.
- * It starts before the consumer and stores nothing.
+ * The provider starts before the consumer and stores nothing.
  */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,

@@ -24,8 +24,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The number of events that have not been handled. It begins with 1, so that no event is handled before both sides
-    // have subscribed.
+    // The number of events that have not been handled. The number begins with 1, so that no event is handled before
+    // both sides have subscribed.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();

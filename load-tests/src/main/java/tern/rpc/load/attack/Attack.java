@@ -270,8 +270,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. This is the case for attacks that exhaust the
-     * server's connections.
+     * Returns whether honest callers open a new connection for each call. The answer is yes for attacks that exhaust
+     * the server's connections.
      */
     boolean takesConnections() {
         return this == SILENT;

@@ -37,7 +37,7 @@ final class Sockets {
         });
     }
 
-    /** Opens connections that send nothing, and replaces those that the server closes. */
+    /** Opens connections that send nothing, and replaces the connections that the server closes. */
     static void silentConnections(Attacker attacker) {
         List<Socket> sockets = new ArrayList<>();
         attacker.again(() -> {

@@ -17,9 +17,9 @@ import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 import tern.sample.api.EchoService;
 
 /**
- * The consumer of {@link ClusterDemo}. It finds the providers in the registry and calls them at a steady rate until its
- * standard input ends. It prints a line for each lost call and, once a second, a line for each provider. {@link
- * DemoReport} reads these lines.
+ * The consumer of {@link ClusterDemo}. The consumer finds the providers in the registry and calls them at a steady rate
+ * until its standard input ends. The consumer prints a line for each lost call and, once a second, a line for each
+ * provider. {@link DemoReport} reads these lines.
  */
 public final class DemoConsumer {
 

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 import tern.rpc.load.sample.SampleProgram;
 
 /**
- * A sample provider in a separate process. It can be stopped, killed, and restarted on the same port. Not thread-safe.
+ * A sample provider in a separate process. The process can be stopped, killed, and restarted on the same port. Not
+ * thread-safe.
  */
 final class Provider implements AutoCloseable {
 

@@ -16,8 +16,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * A process that finds the providers of {@link NodeService} through a registry. The process first makes one call, and
- * then a hundred calls per second. It reads commands from its standard input, and answers each with one line that
- * begins with {@value #MARK}:
+ * then a hundred calls per second. The process reads commands from its standard input, and answers each with one line
+ * that begins with {@value #MARK}:
  *
  * <ul>
  *   <li>{@code figures}: the heap after a collection in bytes, and the processor time of the process in nanoseconds

@@ -290,7 +290,7 @@ final class RegistryScale {
         System.out.printf(Locale.ROOT, format + "%n", values);
     }
 
-    /** The server that answers the calls to all instances. It publishes only the first instance itself. */
+    /** The server that answers the calls to all instances. This server publishes only the first instance. */
     private static final class Provider implements AutoCloseable {
 
         private final EventLoops loops = EventLoops.start(1);

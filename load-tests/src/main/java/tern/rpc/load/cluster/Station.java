@@ -66,7 +66,10 @@ final class Station {
         return read(failure);
     }
 
-    /** Serves a call of an idempotent method. It may be a copy that a client sends as a probe, so it is not counted. */
+    /**
+     * Serves a call of an idempotent method. The call may be a copy that a client sends as a probe, so it is not
+     * counted.
+     */
     CompletableFuture<Integer> read(Supplier<RuntimeException> failure) {
         if (state == State.FAILING) {
             return CompletableFuture.failedFuture(failure.get());

@@ -192,7 +192,8 @@ public final class Choices {
 
     private static Map<String, Choice> choices() {
         Choice usual = Choice.DEFAULT;
-        UnaryOperator<Choice> here = choice -> choice.server(server -> server.threads(HereAndNow::new, Duration.ZERO));
+        UnaryOperator<Choice> here =
+                choice -> choice.server(server -> server.threads(CallingThread::new, Duration.ZERO));
         Map<String, Choice> choices = new LinkedHashMap<>();
         choices.put("as by default", usual);
         for (int loops : new int[] {1, 2, 4}) {

@@ -44,7 +44,7 @@ public class InMemoryCallBenchmark {
             new InMemoryTransport(HessianSerializer.builder().build());
     private final RpcServer server = RpcServer.builder(transport)
             .export(ServiceExport.of(UserService.class, new Users()))
-            .threads(HereAndNow::new, Duration.ZERO)
+            .threads(CallingThread::new, Duration.ZERO)
             .limit(() -> new FixedLimit(CALLS))
             .build();
     private final RpcClient client;

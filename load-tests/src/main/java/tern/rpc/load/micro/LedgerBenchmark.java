@@ -95,7 +95,7 @@ public class LedgerBenchmark {
         server = RpcServer.builder(transport)
                 .export(ServiceExport.of(Counter.class, new Operations()))
                 .meters(meters)
-                .threads(HereAndNow::new, Duration.ZERO)
+                .threads(CallingThread::new, Duration.ZERO)
                 .ledger(ledger)
                 .build();
         server.start();

@@ -120,7 +120,7 @@ public class PickBenchmark {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
         // A call surveys the providers if the last survey is a tenth of a second old. The call made here performs the
-        // only survey, because the clock of the benchmark stands still.
+        // only survey, because the clock of the benchmark does not advance.
         cluster.pick("get", 0, "", false, null, now);
     }
 

@@ -83,8 +83,8 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // The frame is a heartbeat from the server. It needs no response, because the run is shorter than the
-            // server's timeout.
+            // The frame is a heartbeat from the server. The heartbeat needs no response, because the run is shorter
+            // than the server's timeout.
         }
     }
 

@@ -1,7 +1,7 @@
 package tern.rpc.load.peer;
 
 /**
- * The frame sizes of one kind of call. The sizes equal those of Tern's dubbo frames for the same values. A request
+ * The frame sizes of one kind of call. Tern's dubbo frames for the same values have the same sizes. A request
  * contains header, service, method, descriptor, arguments and attachments. An answer contains header, value and
  * attachments. {@code PeersTest} checks that the sizes are equal.
  */

@@ -3,8 +3,8 @@ package tern.rpc.load.peer;
 import java.util.concurrent.Executor;
 
 /**
- * A server that uses the floor protocol, a minimal protocol that shows the lowest possible cost of a call. It passes
- * each request to a worker, which answers with the requested number of bytes.
+ * A server that uses the floor protocol, a minimal protocol that shows the lowest possible cost of a call. The server
+ * passes each request to a worker, which answers with the requested number of bytes.
  */
 final class FloorServer extends FloorConnection {
 

@@ -13,8 +13,8 @@ import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
 /**
- * The server side of grpc-java in the comparison. It implements the service that gRPC generates from the {@code .proto}
- * file.
+ * The server side of grpc-java in the comparison. The class implements the service that gRPC generates from the
+ * {@code .proto} file.
  */
 final class GrpcAnswers extends BenchmarkGrpc.BenchmarkImplBase {
 

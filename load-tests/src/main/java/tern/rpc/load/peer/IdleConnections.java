@@ -10,10 +10,10 @@ import tern.rpc.load.peer.LiveObjects.Counted;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Measures a server's memory per idle connection. It counts live objects and direct buffers before and after thousands
- * of clients connect, and again after each client has made one call. The clients are plain sockets in this process.
- * Some clients connect and make a call before the first count, so that the first count already includes classes and
- * pools. Exits with 1 if a connection is lost.
+ * Measures a server's memory per idle connection. The benchmark counts live objects and direct buffers before and after
+ * thousands of clients connect, and again after each client has made one call. The clients are plain sockets in this
+ * process. Some clients connect and make a call before the first count, so that the first count already includes
+ * classes and pools. Exits with 1 if a connection is lost.
  *
  * <pre>load-tests/peers idle [--connections=5000] [--peers=tern-proto,grpc-java] [--classes=20]</pre>
  */

@@ -108,7 +108,7 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns this framework's CPU time per call, divided by that of the other framework. A value below 1 means that
+     * Returns this framework's CPU time per call, divided by the other framework's CPU time. A value below 1 means that
      * this framework is better.
      */
     double ratioTo(Outcome other) {

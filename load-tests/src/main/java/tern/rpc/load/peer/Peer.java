@@ -32,7 +32,10 @@ interface Peer extends AutoCloseable {
     @Override
     void close();
 
-    /** The services that the comparison calls. They are proxies on the client, and implementations on the server. */
+    /**
+     * The services that the comparison calls. The services are proxies on the client, and implementations on the
+     * server.
+     */
     record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
 
         /** Creates a set of services without streams. */

@@ -8,7 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One side of a comparison in a separate process. It reads commands from standard input and answers on standard output:
+ * One side of a comparison in a separate process. The process reads commands from standard input and answers on
+ * standard output:
  * <ul>
  * <li>{@code before} and {@code after} print the resources that the process has used so far
  * <li>{@code resources} prints the resources that the process holds after a garbage collection

@@ -12,7 +12,9 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The server side of the frameworks that send protobuf messages. It delegates each call to the sample services. */
+/**
+ * The server side of the frameworks that send protobuf messages. The class delegates each call to the sample services.
+ */
 final class ProtobufAnswers implements ProtobufBenchmark {
 
     private final Services services;

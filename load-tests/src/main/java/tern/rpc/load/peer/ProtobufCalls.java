@@ -13,8 +13,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * The client side of the frameworks that send protobuf messages. It implements the sample services by calling a proxy
- * whose methods take messages.
+ * The client side of the frameworks that send protobuf messages. The class implements the sample services by calling a
+ * proxy whose methods take messages.
  */
 final class ProtobufCalls implements UserService, EchoService, WorkService {
 

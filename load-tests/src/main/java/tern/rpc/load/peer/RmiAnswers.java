@@ -6,7 +6,7 @@ import tern.sample.api.Page;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** The server's remote object. It delegates each call to the services. */
+/** The server's remote object. The class delegates each call to the services. */
 record RmiAnswers(Services services) implements RmiBenchmark {
 
     @Override

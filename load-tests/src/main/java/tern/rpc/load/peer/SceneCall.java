@@ -13,7 +13,7 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** A call that one caller repeats in a scenario. It checks each answer. Not thread-safe. */
+/** A call that one caller repeats in a scenario. The call checks each answer. Not thread-safe. */
 interface SceneCall {
 
     /**

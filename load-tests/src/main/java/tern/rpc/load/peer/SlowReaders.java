@@ -11,9 +11,9 @@ import tern.rpc.load.replay.Facts;
 /**
  * Measures the memory of client and server while readers of streams are too slow. Each reader reads one message per
  * second from an endless server stream. All streams share one connection. Every few seconds, the program prints the
- * live objects and direct buffers of both sides, and the number of messages that the readers have received. It also
- * prints how many other calls on the same connection were answered within 200 ms. Exits with 1 if a server's memory
- * grows or a stream fails.
+ * live objects and direct buffers of both sides, and the number of messages that the readers have received. The test
+ * also prints how many other calls on the same connection were answered within 200 ms. Exits with 1 if a server's
+ * memory grows or a stream fails.
  *
  * <pre>load-tests/peers slow1000 [--readers=1000] [--seconds=60] [--peers=tern-proto,grpc-java]</pre>
  */

@@ -15,8 +15,8 @@ final class SlowReading {
     private static final long TICK_MILLIS = 1_000;
 
     /**
-     * The number of messages in each stream. It is far more than a reader can read, so that no stream ends during the
-     * run.
+     * The number of messages in each stream. This number is far more than a reader can read, so that no stream ends
+     * during the run.
      */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();

@@ -37,7 +37,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class TernPeer implements Peer {
 
-    /** The server's limit on concurrent calls. It exceeds the number of callers in every scenario. */
+    /** The server's limit on concurrent calls. The limit exceeds the number of callers in every scenario. */
     private static final int CALLS = 2_000;
 
     private static final int MAX_CONNECTIONS = 20_000;

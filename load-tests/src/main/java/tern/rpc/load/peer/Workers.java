@@ -12,7 +12,7 @@ final class Workers {
 
     static final int THREADS = 200;
 
-    /** The maximum number of queued tasks. It exceeds the number of callers. */
+    /** The maximum number of queued tasks. The number exceeds the number of callers. */
     private static final int QUEUED = 10_000;
 
     private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);

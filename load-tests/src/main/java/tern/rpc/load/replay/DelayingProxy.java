@@ -15,7 +15,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** A proxy in front of a store on the loopback interface. It delays data in each direction, as a network would. */
+/**
+ * A proxy in front of a store on the loopback interface. The proxy delays data in each direction, as a network would.
+ */
 final class DelayingProxy implements AutoCloseable {
 
     private final MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());

@@ -2,9 +2,9 @@ package tern.rpc.load.replay;
 
 /**
  * Searches for the knee of the latency curve: the highest rate at which calls meet the latency target. The search first
- * multiplies or divides the rate by a fixed factor. It then bisects between the highest rate that met the target and
- * the lowest rate that missed the target. A load that narrowly misses the target is repeated once, because other work
- * on a busy machine can make calls late. Not thread-safe.
+ * multiplies or divides the rate by a fixed factor. The search then bisects between the highest rate that met the
+ * target and the lowest rate that missed the target. A load that narrowly misses the target is repeated once, because
+ * other work on a busy machine can make calls late. Not thread-safe.
  */
 final class KneeSearch {
 

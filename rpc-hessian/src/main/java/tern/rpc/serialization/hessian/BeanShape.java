@@ -119,7 +119,7 @@ final class BeanShape extends Shape {
         } catch (RuntimeException | Error failure) {
             throw failure;
         } catch (Throwable failure) {
-            throw new SerializationException("an instance of " + type.getName() + " cannot be made", failure);
+            throw new SerializationException("an instance of " + type.getName() + " cannot be created", failure);
         }
     }
 }

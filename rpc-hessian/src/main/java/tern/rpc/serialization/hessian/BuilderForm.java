@@ -17,7 +17,7 @@ final class BuilderForm implements WireForm {
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    // The field maybeLatin1 has existed since JDK 21. It is an optimization hint for the JDK, so false is always
+    // The field maybeLatin1 has existed since JDK 21. The field is an optimization hint for the JDK, so false is always
     // correct.
     private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);

@@ -34,7 +34,7 @@ final class ForeignCauses {
                 + String.format(
                         " (logged by the server as %08x)",
                         ThreadLocalRandom.current().nextInt());
-        String line = "An exception that is sent has a cause that callers do not know; they get " + traced;
+        String line = "An exception that is sent has a cause that callers do not know, so callers get " + traced;
         boolean logged = TRACED.warn(() -> line, cause)
                 || UNTRACED.warn(() -> line + ": " + PeerText.name(String.valueOf(Thrown.message(cause))));
         return logged ? traced : name;

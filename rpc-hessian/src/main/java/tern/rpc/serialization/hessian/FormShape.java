@@ -61,7 +61,7 @@ final class FormShape extends Shape {
         } catch (SerializationException failure) {
             throw failure;
         } catch (RuntimeException failure) {
-            throw new SerializationException("parts that make no " + type.getName(), failure);
+            throw new SerializationException("values that do not form a " + type.getName(), failure);
         }
     }
 

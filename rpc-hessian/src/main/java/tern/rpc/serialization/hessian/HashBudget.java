@@ -20,8 +20,8 @@ import tern.rpc.serialization.SerializationException;
 class HashBudget {
 
     /**
-     * The maximum number of comparisons for each element added to a priority queue or a sorted container. It equals the
-     * maximum height of the heap in a priority queue.
+     * The maximum number of comparisons for each element added to a priority queue or a sorted container. The number
+     * equals the maximum height of the heap in a priority queue.
      */
     private static final int COMPARISONS = 20;
 

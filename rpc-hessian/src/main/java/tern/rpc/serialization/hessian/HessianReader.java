@@ -139,7 +139,7 @@ final class HessianReader implements ObjectReader {
 
     private void checkTrust() {
         if (!values.isTrusting()) {
-            throw new IllegalStateException("objects are read only for a service that is trusted");
+            throw new IllegalStateException("objects can be read only if the types of a service are set");
         }
     }
 
@@ -149,6 +149,8 @@ final class HessianReader implements ObjectReader {
      */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(
-                what + " cannot be put together: " + failure.getClass().getName() + in.here(), failure);
+                what + " cannot be created from its parts: "
+                        + failure.getClass().getName() + in.here(),
+                failure);
     }
 }

@@ -41,7 +41,7 @@ final class Instances {
             constructor.setAccessible(true);
             return spread(LOOKUP.unreflectConstructor(constructor));
         } catch (IllegalAccessException failure) {
-            throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+            throw new IllegalArgumentException("no instances of " + type.getName() + " can be created", failure);
         }
     }
 
@@ -108,8 +108,8 @@ final class Instances {
     }
 
     /**
-     * The JDK's reflection factory for serialization libraries. It is looked up by name, because the compiler warns
-     * about direct use.
+     * The JDK's reflection factory for serialization libraries. The factory is looked up by name, because the compiler
+     * warns about direct use.
      */
     private static final class Reflection {
 
@@ -130,7 +130,7 @@ final class Instances {
             try {
                 return (Constructor<?>) NEW_CONSTRUCTOR.invoke(FACTORY, type, through);
             } catch (ReflectiveOperationException failure) {
-                throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+                throw new IllegalArgumentException("no instances of " + type.getName() + " can be created", failure);
             }
         }
     }

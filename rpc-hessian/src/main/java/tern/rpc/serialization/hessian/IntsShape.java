@@ -56,7 +56,7 @@ final class IntsShape extends Shape {
             reader.references().finish(number, made);
             return made;
         } catch (RuntimeException failure) {
-            throw new SerializationException("parts that make no " + type.getName(), failure);
+            throw new SerializationException("values that do not form a " + type.getName(), failure);
         }
     }
 }

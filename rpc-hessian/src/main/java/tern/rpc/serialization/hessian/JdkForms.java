@@ -40,8 +40,8 @@ final class JdkForms {
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
 
     /**
-     * The maximum number of characters in a decimal number. It is limited because the parsing time grows with the
-     * square of the length.
+     * The maximum number of characters in a decimal number. The number is limited because the parsing time grows with
+     * the square of the length.
      */
     private static final int MAX_NUMBER = 4_096;
 

@@ -78,7 +78,7 @@ final class JdkThrowables {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
 
-    /** A field that an exception class has in addition to those of {@code Throwable}. */
+    /** A field that an exception class has in addition to the fields of {@code Throwable}. */
     record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
 
     /**

@@ -70,7 +70,7 @@ final class JdkTypes {
 
     private JdkTypes() {}
 
-    /** Returns the name of a type that can be sent in place of the given type, for error messages. */
+    /** Returns the name of a type that can be sent instead of the given type, for error messages. */
     static String replacement(Class<?> type) {
         return REPLACEMENTS.getOrDefault(type.getName(), "a simpler one, such as String");
     }

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. It is
- * added only if it is short, and only after an object of the class has been allowed. New definitions replace old ones.
- * Thread-safe.
+ * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. A
+ * definition is added only if it is short, and only after an object of the class has been allowed. New definitions
+ * replace old ones. Thread-safe.
  */
 final class KnownDefinitions {
 

@@ -48,7 +48,8 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that are announced but not yet read at that position
+     * @param promisedThere the number of values that the message has announced before that position and that are still
+     *     unread there
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;

@@ -62,8 +62,8 @@ final class OpenContainers {
     /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
     private long referred;
 
-    // Arrays that are indexed by the reference numbers of complete containers. They are null until a complete container
-    // refers to an open container.
+    // Arrays that are indexed by the reference numbers of complete containers. The arrays are null until a complete
+    // container refers to an open container.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 

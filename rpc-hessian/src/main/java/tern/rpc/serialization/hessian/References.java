@@ -31,7 +31,10 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number that the next value gets. It equals {@code size}, except while an earlier skipped value is read. */
+    /**
+     * The number that the next value gets. The number equals {@code size}, except while an earlier skipped value is
+     * read.
+     */
     private int next;
 
     void clear() {
@@ -118,7 +121,8 @@ final class References {
 
     void check(int number, HessianInput in) {
         if (number < 0 || number >= size) {
-            throw new SerializationException("reference to value " + number + ", there are " + size + in.here());
+            throw new SerializationException(
+                    "reference to value " + number + ", but there are only " + size + in.here());
         }
     }
 
@@ -131,7 +135,7 @@ final class References {
                     + " class are made only when their parts are complete" + in.here());
         }
         if (value == SKIPPED) {
-            throw new SerializationException("reference to value " + number + ", which was passed over" + in.here());
+            throw new SerializationException("reference to value " + number + ", which was skipped" + in.here());
         }
         return value;
     }

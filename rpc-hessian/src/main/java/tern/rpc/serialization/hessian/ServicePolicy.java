@@ -164,8 +164,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Returns whether callers of the service have an exception class. They have the class if it belongs to a package of
-     * the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
+     * Returns whether callers of the service have an exception class. Callers have the class if it belongs to a package
+     * of the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
      * superclasses from the JDK do not count.
      */
     boolean knowsException(Class<?> type) {
@@ -307,8 +307,8 @@ class ServicePolicy implements ReadableTypes {
 
     private static String advice(String name, String shown) {
         if (Replacements.isOfHibernate(name)) {
-            return "); it represents an association that the sender has not loaded; the sender must load it, for example"
-                    + " with JOIN FETCH, or send a record of its own";
+            return "); it represents an association that the sender has not loaded; the sender must load it, for"
+                    + " example with JOIN FETCH, or send a separate record class";
         }
         // If attacks use the package of a class, the message must not suggest allowing the class.
         return GadgetNames.contains(name)

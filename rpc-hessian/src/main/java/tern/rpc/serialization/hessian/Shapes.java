@@ -69,7 +69,7 @@ final class Shapes {
         try {
             return (Object) constructor.invokeExact(NO_ARGUMENTS);
         } catch (Throwable failure) {
-            throw new SerializationException(type.getName() + " cannot be made empty", failure);
+            throw new SerializationException(type.getName() + " cannot be created without values", failure);
         }
     }
 

@@ -24,7 +24,7 @@ abstract class TextInput extends MessagePosition {
     /** The buffer for an ASCII string that consists of several chunks. */
     private byte[] plain = {};
 
-    /** The buffer for a string that is not ASCII. It can grow to the maximum length of a chunk. */
+    /** The buffer for a string that is not ASCII. The buffer can grow to the maximum length of a chunk. */
     private char[] units = new char[64];
 
     /**

@@ -84,7 +84,7 @@ final class ThrowableShape extends Shape {
             reader.references().finish(number, parts.addTo(made));
             return made;
         } catch (Throwable failure) {
-            throw new SerializationException("an instance of " + type.getName() + " cannot be made", failure);
+            throw new SerializationException("an instance of " + type.getName() + " cannot be created", failure);
         }
     }
 

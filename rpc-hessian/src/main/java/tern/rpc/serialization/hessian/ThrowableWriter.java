@@ -64,7 +64,7 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Writes a {@code RuntimeException} without causes in place of an exception whose class is unknown to callers.
+     * Writes a {@code RuntimeException} without causes instead of an exception whose class is unknown to callers.
      * Every reader has this class.
      */
     private static void writeForeign(Throwable throwable, HessianOutput out) throws IOException {

@@ -278,7 +278,7 @@ final class ValueReader {
         int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
         if (index < 0 || index >= definitions.size()) {
             throw new SerializationException(
-                    "object of class definition " + index + ", there are " + definitions.size() + in.here());
+                    "object of class definition " + index + ", but there are only " + definitions.size() + in.here());
         }
         return definitions.get(index);
     }
@@ -295,7 +295,8 @@ final class ValueReader {
         }
         int index = in.intOf(tag);
         if (index < 0 || index >= typeNames.size()) {
-            throw new SerializationException("type name " + index + ", there are " + typeNames.size() + in.here());
+            throw new SerializationException(
+                    "type name " + index + ", but there are only " + typeNames.size() + in.here());
         }
         return typeNames.get(index);
     }
@@ -440,8 +441,7 @@ final class ValueReader {
     void makeRoom(long bytes) {
         shellBytes -= bytes;
         if (shellBytes < 0) {
-            throw new SerializationException(
-                    "too many objects that take much more room than they have values" + in.here());
+            throw new SerializationException("too many fields are missing in the objects of this message" + in.here());
         }
     }
 

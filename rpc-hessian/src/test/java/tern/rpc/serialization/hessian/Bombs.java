@@ -262,8 +262,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns a list that is hashed repeatedly by its own elements while it is still incomplete. The list contains an
-     * array, which is hashed by identity, so the reader does not detect the recursion.
+     * Returns a list whose elements refer to the list, so that it is hashed repeatedly while it is still incomplete.
+     * The list contains an array, which is hashed by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);

@@ -256,7 +256,7 @@ final class HashedContainers extends ValueDeserializerModifier {
                 stepsOfContainers += (same - limits.equalKeys()) * length;
             }
             if (steps > limits.keySteps() || stepsOfContainers > allowed(now - start)) {
-                throw new StreamConstraintsException(what + " whose comparing would take too long: more than "
+                throw new StreamConstraintsException(what + " whose comparison would take too long: more than "
                         + (steps > limits.keySteps() ? limits.keySteps() : allowed(now - start))
                         + " steps; the limit is rpc.limits.max-key-steps, and less for small lists or maps");
             }

@@ -26,7 +26,9 @@ import tools.jackson.databind.type.LogicalType;
  */
 final class Position {
 
-    /** The kind of a type. It determines whether JSON contains the value itself or an array or object around it. */
+    /**
+     * The kind of a type. The kind determines whether JSON contains the value itself or an array or object around it.
+     */
     enum Kind {
         /** A {@code String} or {@code CharSequence}, for which only JSON strings are accepted. */
         TEXT,

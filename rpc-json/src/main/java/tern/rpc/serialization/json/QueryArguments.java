@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class QueryArguments {
 
-    /** The query parameter that selects the format of the answer. It is not an argument. */
+    /** The query parameter that selects the format of the answer. This parameter is not an argument. */
     private static final String FORMAT = "format";
 
     /** The end of a time whose offset has lost its plus sign. */
@@ -112,7 +112,7 @@ final class QueryArguments {
     }
 
     /**
-     * Decodes values. If a time has a space in place of the plus sign of its offset, the error message explains the
+     * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
      */
     private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {

@@ -16,9 +16,9 @@ import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
- * Calls constructors with arguments, such as those of records, through a method handle that is created once per class.
- * Jackson adapts its handle to the number of arguments on each call, which costs more than decoding the arguments.
- * Thread-safe.
+ * Calls constructors with arguments, such as constructors of records, through a method handle that is created once per
+ * class. Jackson adapts its handle to the number of arguments on each call, which costs more than decoding the
+ * arguments. Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
 

@@ -317,7 +317,7 @@ class HostileJsonTest {
     void listsOfEqualHashAreRefusedIfTheyAreMany() {
         assertThat((Set<?>) method("lists").argument(listsOfEqualHash(256))).hasSize(256);
         assertThat(message("lists", listsOfEqualHash(990)))
-                .contains("elements of a set whose comparing would take too");
+                .contains("elements of a set whose comparison would take too");
     }
 
     private static String listsOfEqualHash(int count) {

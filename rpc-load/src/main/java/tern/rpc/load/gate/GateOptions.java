@@ -66,8 +66,8 @@ record GateOptions(
     private static final String SEE_HELP = "; see --help";
 
     /**
-     * The maximum number of users. It is slightly below 1,024, which is the number of calls that a Tern server accepts
-     * on one connection by default.
+     * The maximum number of users. The number is slightly below 1,024, which is the number of calls that a Tern server
+     * accepts on one connection by default.
      */
     private static final int MAX_USERS = 1_000;
 
@@ -107,7 +107,7 @@ record GateOptions(
         GateOptions options(Map<String, String> headers) throws CannotRunException {
             URI server = uri("url", required("url", "the server, such as http://localhost:20880"));
             if (!server.getPath().isEmpty() && !server.getPath().equals("/")) {
-                throw new CannotRunException("--url is '" + server + "'; expected no path behind host and port, which"
+                throw new CannotRunException("--url is '" + server + "'; expected no path after host and port, which"
                         + " --service and --method make");
             }
             String service = name("service", SERVICE_NAME, "an interface, such as example.GreetingService");
@@ -161,7 +161,7 @@ record GateOptions(
                 // A malformed address is reported with the same exception as an unsupported scheme, after this block.
             }
             throw new CannotRunException(
-                    "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
+                    "--" + name + " is '" + value + "'; expected http:// or https://, a host and a port");
         }
 
         private void putIfGiven(Map<String, String> headers, String name, String header) {

@@ -9,7 +9,7 @@ import tern.rpc.load.Scenario;
 import tern.rpc.load.Tally;
 
 /**
- * A program that checks a service-level objective in a build. It calls one method of a running application at the
+ * A program that checks a service-level objective in a build. The gate calls one method of a running application at the
  * required rate. The exit code is 0 if the application met the target, 1 if it missed the target, and 2 if the
  * measurement was impossible. {@code --help} lists the arguments.
  */

@@ -99,7 +99,7 @@ class GateOptionsTest {
                     --service=S --method=m                             | --url is missing; expected the server, such as http://localhost:20880; see --help
                     --url=localhost:20880 --service=S --method=m       | --url is 'localhost:20880'; expected http:// or https://, a host and a port
                     --url=dubbo://h:20880 --service=S --method=m       | --url is 'dubbo://h:20880'; expected http:// or https://, a host and a port
-                    --url=http://h:1/S/m --service=S --method=m        | --url is 'http://h:1/S/m'; expected no path behind host and port, which --service and --method make
+                    --url=http://h:1/S/m --service=S --method=m        | --url is 'http://h:1/S/m'; expected no path after host and port, which --service and --method make
                     --url=http://h:1 --method=m                        | --service is missing; expected an interface, such as example.GreetingService; see --help
                     --url=http://h:1 --service=a/b --method=m          | --service is 'a/b'; expected an interface, such as example.GreetingService
                     --url=http://h:1 --service=S                       | --method is missing; expected a method, such as greet or place~Si; see --help

@@ -20,7 +20,7 @@ public final class ProtobufCodec {
     private static final boolean MESSAGES = isPresent("com.google.protobuf.MessageLite");
     private static final boolean JSON_FORM = isPresent("com.google.protobuf.util.JsonFormat");
 
-    /** The maximum nesting depth of a message. It also applies to protobuf's JSON form. */
+    /** The maximum nesting depth of a message. The limit also applies to protobuf's JSON form. */
     static final int MAX_DEPTH = 64;
 
     private final Consumer<String> warnings;

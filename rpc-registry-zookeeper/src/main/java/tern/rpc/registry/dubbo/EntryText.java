@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  */
 record EntryText(String host, String startedAt, String common) {
 
-    /** The maximum length of a text that is split, because the common texts of an application are kept. */
+    /**
+     * The maximum length of a text that is split. The length is limited, because the common texts of an application are
+     * kept in memory.
+     */
     private static final int MAX_LENGTH = 4 * 1024;
 
     private static final String HOST = "\"address\":\"";

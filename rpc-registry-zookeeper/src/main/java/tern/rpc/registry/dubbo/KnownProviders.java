@@ -19,7 +19,7 @@ import tern.rpc.ServiceKey;
  */
 public final class KnownProviders {
 
-    /** The parameters that a consumer uses, apart from those that identify the service and the start time. */
+    /** The parameters that a consumer uses, apart from parameters that identify the service and the start time. */
     private static final List<String> USED = List.of(
             ProviderUrl.APPLICATION,
             ProviderUrl.CATEGORY,
@@ -154,8 +154,8 @@ public final class KnownProviders {
     /**
      * The attributes shared by all providers with the same configuration.
      *
-     * @param parameters the parameters that a consumer uses, apart from those that identify the service and the start
-     *     time
+     * @param parameters the parameters that a consumer uses, apart from parameters that identify the service and the
+     *     start time
      */
     public record Shared(String protocol, ServiceKey service, Map<String, String> parameters) {
 

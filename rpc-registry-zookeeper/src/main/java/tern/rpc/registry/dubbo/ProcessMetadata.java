@@ -6,14 +6,16 @@ import java.util.concurrent.CompletableFuture;
 @FunctionalInterface
 public interface ProcessMetadata {
 
-    /** An instance that fails every request. It is for clients that read only the metadata in the registry. */
+    /**
+     * An instance that fails every request. The instance is for clients that read only the metadata in the registry.
+     */
     ProcessMetadata NONE = process -> CompletableFuture.failedFuture(
             new IllegalStateException("only the provider has them, and this client does not request them"));
 
     /**
      * Requests the services of the process's current revision. Does not block.
      *
-     * @return a future that completes within a few seconds. It fails if the process does not respond, or if the
+     * @return a future that completes within a few seconds. The future fails if the process does not respond, or if the
      *     response exceeds the limits
      */
     CompletableFuture<ApplicationMetadata> of(ProcessEntry process);

@@ -48,8 +48,8 @@ final class ChildNames {
      * @param most the maximum number of names that are used. A longer list is read only after pauses of up to 30
      *     seconds, because each list costs time
      * @param listed receives all names after each change, or no names while the node does not exist
-     * @param unreadable called if the names cannot be listed although the session is connected. They are listed again
-     *     after a pause
+     * @param unreadable called if the names cannot be listed although the session is connected. The names are listed
+     *     again after a pause
      */
     ChildNames(Session session, String path, int most, Consumer<List<String>> listed, Runnable unreadable) {
         this.session = session;
@@ -81,9 +81,9 @@ final class ChildNames {
         listing = false;
         if (session.cutOffLists().isTooLong(path)) {
             retry.failed();
-            warn(
-                    "cannot be listed: the connection is lost whenever the names are received. Probably they have more than "
-                            + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
+            warn("cannot be listed: the connection is lost whenever the names are received. Probably they have"
+                    + " more than "
+                    + ZooKeeperSettings.MAX_ANSWER + " bytes, or ZooKeeper is overloaded");
             unreadable.run();
         } else {
             list();
@@ -162,7 +162,7 @@ final class ChildNames {
 
     /** Logs that a child could not be read, and that its last known entry stays in use. */
     void leaveUnread(String name, String why) {
-        warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". It is tried again");
+        warn("has an entry that cannot be read, " + shown(name) + ": " + why + ". Tern tries again");
     }
 
     /** Returns the child's name for messages, without the token that a Dubbo provider publishes in the name. */

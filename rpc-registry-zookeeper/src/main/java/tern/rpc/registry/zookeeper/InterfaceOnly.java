@@ -48,8 +48,8 @@ final class InterfaceOnly {
                 .handle((looked, failure) -> {
                     if (!alone.isEmpty()) {
                         LOG.warn(
-                                "{} at {} are registered at the level of interfaces alone. Consumers of Dubbo 3 will send"
-                                        + " them no more calls once this provider is registered at the level of"
+                                "{} at {} are registered only at the level of interfaces. Consumers of Dubbo 3 will"
+                                        + " send them no more calls once this provider is registered at the level of"
                                         + " applications, too. Set rpc.server.registry.level=interface until all"
                                         + " providers are at both levels",
                                 alone.stream().limit(MAX_NAMED).toList(),

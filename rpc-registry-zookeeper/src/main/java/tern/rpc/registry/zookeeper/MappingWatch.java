@@ -38,7 +38,7 @@ final class MappingWatch implements NodeData.Reader {
         List<String> names = Mapping.parse(text);
         if (names.size() == Limits.MAX_APPLICATIONS && Mapping.count(text) > names.size()) {
             warn("names too many applications; only the first " + names.size()
-                    + " are used. Set rpc.client.services.<name>.provided-by to the right ones");
+                    + " are used. Set rpc.client.services.<name>.provided-by to the correct ones");
         } else {
             problem = "";
         }

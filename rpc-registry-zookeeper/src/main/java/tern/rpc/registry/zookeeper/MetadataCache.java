@@ -259,7 +259,7 @@ final class MetadataCache implements Session.Listener {
     private void name(Entry entry, Known process, String why) {
         String message = "The services of " + Limits.shown(process.application()) + " in revision "
                 + Limits.shown(entry.revision) + " cannot be read at "
-                + session.settings().url() + ": " + why + ". It is tried again";
+                + session.settings().url() + ": " + why + ". Tern tries again";
         if (named < MAX_NAMED) {
             named++;
             LOG.warn(message);

@@ -51,7 +51,7 @@ final class OperationFailures {
     }
 
     private static String whatToCheck() {
-        return "Check user and password in rpc.server.registry or rpc.client.registry, such as"
+        return "Check the user and the password in rpc.server.registry or rpc.client.registry, such as"
                 + " zookeeper://user:password@host";
     }
 

@@ -291,7 +291,7 @@ final class Session implements AutoCloseable {
     private void tellStale() {
         String why = settings.url() + " does not answer" + (lastCause.isEmpty() ? "" : ": " + lastCause);
         if (!why.equals(lastStale)
-                && outages.warn(() -> why + "; the lists of providers stay as they are, and it is tried again", null)) {
+                && outages.warn(() -> why + "; the lists of providers stay as they are, and Tern tries again", null)) {
             lastStale = why;
         }
         outage = lastStale.isEmpty() ? why : lastStale;
@@ -322,7 +322,7 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    /** Returns the client's connection to the ensemble. It may be lost. */
+    /** Returns the client's connection to the ensemble. The connection may be lost. */
     ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
         return curator.getZookeeperClient().getZooKeeper();
     }

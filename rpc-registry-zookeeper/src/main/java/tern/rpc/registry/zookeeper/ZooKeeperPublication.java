@@ -163,7 +163,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         problem = (standing ? "published only in part: " : "not published: ") + why;
         if (failures++ == 0 || (standing && !seen.isDone())) {
             LOG.warn(
-                    "{} {} at {}: {}. It is tried again",
+                    "{} {} at {}: {}. Tern tries again",
                     entries.registration(),
                     standing ? "is published only in part" : "could not be published",
                     session.settings().url(),

@@ -234,7 +234,7 @@ class ZooKeeperRegistryTest {
                 "the reasons are named",
                 () -> wrong.problem().contains("NoAuth") && none.problem().contains("NoAuth"));
         assertThat(wrong.problem())
-                .contains("the user or the password is wrong", "Check user and password in rpc.server.registry")
+                .contains("the user or the password is wrong", "Check the user and the password in rpc.server.registry")
                 .doesNotContain("wrong@");
         assertThat(none.problem()).contains("the registry requires a user and a password");
     }

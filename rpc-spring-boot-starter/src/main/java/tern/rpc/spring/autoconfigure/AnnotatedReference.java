@@ -144,10 +144,10 @@ final class AnnotatedReference {
         }
         if (client.url().endpoints().isEmpty()) {
             throw new RpcStartException(
-                    "No provider of " + type.getName() + " is configured, which " + where + " refers to",
+                    "No provider of " + type.getName() + " is configured for the reference at " + where,
                     "Set " + property
-                            + " (for instance to 127.0.0.1:20880, or to local for a service of this application), rpc.client.url"
-                            + " or rpc.client.registry for all services, or url in the annotation.",
+                            + " (for instance to 127.0.0.1:20880, or to local for a service of this application),"
+                            + " rpc.client.url or rpc.client.registry for all services, or url in the annotation.",
                     null);
         }
         return client.url();
@@ -166,7 +166,7 @@ final class AnnotatedReference {
             throw new RpcStartException(
                     "@RpcReference at " + where + " has the protocol " + annotated + ", but "
                             + (annotatedUrl.isEmpty() ? "rpc.client.url" : "its url") + " has the protocol " + protocol,
-                    "Take protocol out of the annotation, "
+                    "Remove protocol from the annotation, "
                             + (annotatedUrl.isEmpty()
                                     ? "or set " + prefix + ".url to addresses with the protocol " + annotated + "."
                                     : "or let its url begin with " + annotated + "://."),
@@ -175,7 +175,9 @@ final class AnnotatedReference {
         return protocol;
     }
 
-    /** Returns whether connection details, such as those of a container, supply the addresses of the reference. */
+    /**
+     * Returns whether connection details, such as the details of a container, supply the addresses of the reference.
+     */
     private boolean isDetailed() {
         return client.details().get().anyMatch(source -> !source.addresses(name).isEmpty());
     }

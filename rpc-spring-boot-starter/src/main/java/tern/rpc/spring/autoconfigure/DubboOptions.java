@@ -149,7 +149,8 @@ final class DubboOptions {
                             + " under spring.ssl.bundle"));
 
     /**
-     * The advice for any other property of a registry. It is used only if the search for typing errors finds nothing.
+     * The advice for any other property of a registry. This advice is used only if the search for typing errors finds
+     * nothing.
      */
     private static final Intent OF_AN_ADDRESS =
             Intent.of(REGISTRY, "*", "the address of a registry contains its settings; docs/registries.md lists them");

@@ -32,7 +32,7 @@ import tern.rpc.spring.RpcService;
 /** Finds the beans to export. Creates none of them, except for gRPC services. */
 final class ExportedBeans {
 
-    /** The name of Tern's server. An application may define a server of its own instead. */
+    /** The name of Tern's server. An application may define its own server instead. */
     static final String SERVER = "rpcServer";
 
     /** The attribute of the server's bean definition that contains the names of the exported beans. */
@@ -86,7 +86,10 @@ final class ExportedBeans {
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
-    /** The prefixes of packages of sample applications. Their interfaces are services like those of any application. */
+    /**
+     * The prefixes of packages of sample applications. Their interfaces are services like the interfaces of any
+     * application.
+     */
     private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
     private final ConfigurableListableBeanFactory beans;
@@ -259,7 +262,7 @@ final class ExportedBeans {
                 throw new RpcStartException(
                         "@RpcService of bean '" + name + "' names " + service.getName() + ", which " + own.getName()
                                 + " does not implement",
-                        "Implement the interface, or take it out of interfaces.",
+                        "Implement the interface, or remove it from interfaces.",
                         null);
             }
         }
@@ -267,7 +270,9 @@ final class ExportedBeans {
         return new LinkedHashSet<>(Arrays.asList(named));
     }
 
-    /** @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way */
+    /**
+     * @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way
+     */
     private static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =
                 // The set from ClassUtils may be immutable, so it is copied.
@@ -278,7 +283,7 @@ final class ExportedBeans {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
                     "Implement an interface of your own, or name an interface of a library in @RpcService(interfaces)."
-                            + " Where a @Bean method returns another type, let it return the class.",
+                            + " If a @Bean method returns another type, let it return the class.",
                     null);
         }
         return services;

@@ -56,7 +56,7 @@ final class FallbackBeans {
             throw new RpcStartException(
                     "@RpcFallback of bean '" + name + "' is for " + service.getName() + ", which "
                             + (type == null ? "its type" : type.getName()) + " does not implement",
-                    "Implement the interface; where a @Bean method returns another type, let it return the class.",
+                    "Implement the interface; if a @Bean method returns another type, let it return the class.",
                     null);
         }
     }

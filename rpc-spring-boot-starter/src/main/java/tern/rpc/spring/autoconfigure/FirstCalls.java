@@ -59,8 +59,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Creates an instance that makes no calls. It is used in applications without tern-rpc-hessian, because the warm-up
-     * calls send Java values.
+     * Creates an instance that makes no calls. Such an instance is used in applications without tern-rpc-hessian,
+     * because the warm-up calls send Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();
@@ -100,7 +100,7 @@ final class FirstCalls {
             if (Thread.currentThread().isInterrupted()) { // The process received SIGTERM during startup.
                 LOG.debug("The calls {} were interrupted", where, e);
             } else {
-                LOG.warn("No calls could be tried {}; the first real ones will take longer", where, e);
+                LOG.warn("No warm-up calls could be made {}; the first real calls will take longer", where, e);
             }
         }
         return new FirstCalls();

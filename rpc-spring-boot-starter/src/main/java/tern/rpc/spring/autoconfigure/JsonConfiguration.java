@@ -37,7 +37,7 @@ class JsonConfiguration {
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     "RPC cannot use the application's JsonMapper for JSON: " + e.getMessage(),
-                    "Give RPC a mapper of its own with a bean: @Bean JsonCodec rpcJson() { return new"
+                    "Give RPC a separate mapper with a bean: @Bean JsonCodec rpcJson() { return new"
                             + " JsonCodec(JsonMapper.builder().build()); }",
                     e);
         }

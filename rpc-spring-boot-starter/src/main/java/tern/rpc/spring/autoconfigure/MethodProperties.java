@@ -81,7 +81,7 @@ final class MethodProperties {
                         own + ".one-way",
                         own + ".one-way is true, but " + method + " "
                                 + (method.type() == MethodType.UNARY ? "returns " + method.result() : "is a stream"),
-                        "Take the property out, because only void methods can be one-way.",
+                        "Remove the property, because only void methods can be one-way.",
                         null);
             }
         }
@@ -120,8 +120,7 @@ final class MethodProperties {
                 property,
                 property + " is set, but " + service.simpleName() + " has no method '" + name + "'; it has "
                         + String.join(", ", names),
-                (closest == null ? "" : "Did you mean " + closest + "? ")
-                        + "Correct the name, or take the property out.",
+                (closest == null ? "" : "Did you mean " + closest + "? ") + "Correct the name, or remove the property.",
                 null);
     }
 
@@ -162,7 +161,7 @@ final class MethodProperties {
         return new InvalidPropertyException(
                 property,
                 problem + "; it has " + (names.isEmpty() ? "none" : String.join(", ", names)),
-                "Correct the name, or take the property out.",
+                "Correct the name, or remove the property.",
                 null);
     }
 }

@@ -32,8 +32,8 @@ final class MisplacedArguments {
                 Matcher property = PROPERTY.matcher(argument);
                 if (property.matches() && known.contains(ConfigurationPropertyName.adapt(property.group(1), '.'))) {
                     LOG.warn(
-                            "The argument {}{}=… is not read as a property; behind the jar or the main class, write"
-                                    + " --{}=…; -D belongs in front of -jar",
+                            "The argument {}{}=… is not read as a property; after the jar or the main class, write"
+                                    + " --{}=…; put -D before -jar",
                             argument.substring(0, property.start(1)),
                             property.group(1),
                             property.group(1));

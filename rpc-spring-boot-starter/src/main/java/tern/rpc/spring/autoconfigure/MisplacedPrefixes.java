@@ -44,7 +44,7 @@ final class MisplacedPrefixes {
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
-    /** Prefixes of Spring Boot below which applications write names of their own, such as names of meters. */
+    /** Prefixes of Spring Boot below which applications write their own names, such as names of meters. */
     private static final List<ConfigurationPropertyName> FREE = Stream.of(
                     "logging.level", "management.metrics", "management.observations")
             .map(ConfigurationPropertyName::of)

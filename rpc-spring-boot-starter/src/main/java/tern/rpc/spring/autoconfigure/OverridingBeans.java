@@ -70,7 +70,8 @@ final class OverridingBeans {
         if (found.size() > 1) {
             throw new RpcStartException(
                     where + " could get each of the beans " + String.join(", ", found) + ", which override it",
-                    "Let the name of one bean equal the name of the field or parameter, or name in @RpcReference.",
+                    "Give one bean the name of the field or parameter, or set name in @RpcReference to the name of"
+                            + " one bean.",
                     null);
         }
         if (found.isEmpty() && !otherNames.isEmpty()) {
@@ -101,7 +102,7 @@ final class OverridingBeans {
         }
     }
 
-    /** Returns the overriding beans of the reference's type whose name differs from that of the reference. */
+    /** Returns the overriding beans of the reference's type whose name differs from the name of the reference. */
     List<String> otherNames() {
         return otherNames;
     }

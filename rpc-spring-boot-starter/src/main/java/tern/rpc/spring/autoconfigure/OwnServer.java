@@ -43,7 +43,7 @@ final class OwnServer {
         return own.isEmpty()
                 ? ""
                 : "; " + own + NOT_STARTED + ": call it from an ApplicationRunner or later, or set the url to local,"
-                        + " which calls the own server without a port";
+                        + " which calls this application's server without a port";
     }
 
     /** Returns the message of a failed call without its advice; null if the message does not contain this advice. */

@@ -39,7 +39,7 @@ final class PropertySuggestions {
      */
     private static final Set<String> VALUES = Set.of("address", "addresses", "url", "urls", "uri", "value", "values");
 
-    /** Names that people use in place of {@code services}. */
+    /** Names that people use instead of {@code services}. */
     private static final Set<String> OTHER_SERVICES =
             Set.of("references", "reference", "stubs", "config", "configs", "clients", "channels", "interfaces");
 

@@ -119,7 +119,7 @@ final class PropertyValueCheck {
     }
 
     /**
-     * Rejects quotation marks around a value, and a comment behind a value. YAML removes both, but in a {@code
+     * Rejects quotation marks around a value, and a comment after a value. YAML removes both, but in a {@code
      * .properties} file, in a Docker file of variables and in the {@code set} command of Windows they are part of the
      * value. The messages do not show the value, because it may be a token.
      */
@@ -135,8 +135,8 @@ final class PropertyValueCheck {
         if (COMMENT.matcher(text).find()) {
             throw new InvalidPropertyException(
                     name.toString(),
-                    name + " has a comment behind its value, which is part of the value",
-                    "Move the comment to a line of its own. Only YAML allows a comment behind a value.",
+                    name + " has a comment after its value, which is part of the value",
+                    "Move the comment to a separate line. Only YAML allows a comment after a value.",
                     null);
         }
     }

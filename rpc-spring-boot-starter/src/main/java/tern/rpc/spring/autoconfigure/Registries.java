@@ -97,7 +97,7 @@ final class Registries implements DisposableBean {
             throw new InvalidPropertyException(
                     property,
                     property + " names several registries, but a reference looks for its providers in one",
-                    "Leave one. Name each of the others in rpc.client.registries.<name>, and set"
+                    "Keep one. Name each of the others in rpc.client.registries.<name>, and set"
                             + " rpc.client.services.<name>.registry to its name.",
                     null);
         }

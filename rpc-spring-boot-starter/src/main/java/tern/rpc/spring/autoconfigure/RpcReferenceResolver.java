@@ -135,7 +135,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        // The bean factory has not unwrapped an Optional or a provider here.
+        // The dependency's type may still be an Optional or a provider of the interface.
         Class<?> type = ReferencedServices.service(dependency.getResolvableType());
         if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);

@@ -98,8 +98,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (ReferencedServices.isContainer(type)) {
             throw new RpcStartException(
                     where + " refers to " + type.getSimpleName() + ", but a reference is one service",
-                    "Inject the interface of the service, or an Optional or ObjectProvider of it; each service of"
-                            + " several groups or versions is a reference of its own.",
+                    "Inject the interface of the service, or an Optional or ObjectProvider of it; use"
+                            + " a separate reference for each group or version.",
                     null);
         }
         String advice = GeneratedByGrpc.advice(type);
@@ -258,8 +258,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Applies changed timeouts, load balancing and address weights to the references, also to those that are created
-     * later. Connections stay open. If a value is invalid, logs a warning and changes nothing.
+     * Applies changed timeouts, load balancing and address weights to all references, including references that are
+     * created later. Connections stay open. If a value is invalid, logs a warning and changes nothing.
      */
     void change(Environment environment) {
         try {
@@ -314,7 +314,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Records that a local bean was injected in place of a reference. The settings of the reference are then considered
+     * Records that a local bean was injected instead of a reference. The settings of the reference are then considered
      * used.
      */
     void overridden(Class<?> type, RpcReference annotation, String where) {

@@ -108,7 +108,7 @@ public final class RpcServerLifecycle
         if (address != null && !OwnServer.isOfThisMachine(address)) {
             return new RpcStartException(
                     listening + address + ", which is not an address of this machine",
-                    "Set rpc.server.address to an address or a name of this machine, or take it out to listen on all"
+                    "Set rpc.server.address to an address or a name of this machine, or remove it to listen on all"
                             + " addresses.",
                     failure);
         }

@@ -142,7 +142,7 @@ public final class ServerRegistration
                         "Not registered after {} s: {}. The application {}; rpc.server.registry.required decides",
                         LONGEST_WAIT.toSeconds(),
                         registrar().problems(),
-                        settings.required() ? "stays not ready" : "is ready all the same");
+                        settings.required() ? "stays not ready" : "is ready nevertheless");
                 if (settings.required()) {
                     return;
                 }

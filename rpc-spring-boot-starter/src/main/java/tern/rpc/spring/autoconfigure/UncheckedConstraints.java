@@ -125,7 +125,7 @@ final class UncheckedConstraints {
         }
     }
 
-    /** Returns the class of the type, the classes of its type arguments, and those of its elements. */
+    /** Returns the class of the type, the classes of its type arguments, and the classes of its elements. */
     private static Stream<Class<?>> classesIn(Type type) {
         if (type instanceof Class<?> known) {
             return Stream.of(known.isArray() ? known.getComponentType() : known);

@@ -60,11 +60,10 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         MisplacedPrefixes prefixes = new MisplacedPrefixes(environment, known);
         problems.addAll(prefixes.problems());
         if (!problems.isEmpty()) {
-            throw new RpcStartException(
-                    String.join("; ", problems), "Correct the name, or take the property out.", null);
+            throw new RpcStartException(String.join("; ", problems), "Correct the name, or remove the property.", null);
         }
-        // Ahead-of-time processing runs on a build machine, whose environment variables differ from those of the
-        // machine that runs the application.
+        // Ahead-of-time processing runs on a build machine, whose environment variables differ from the variables of
+        // the machine that runs the application.
         if (!Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
             new PropertyValueCheck(environment, known).check();
         }

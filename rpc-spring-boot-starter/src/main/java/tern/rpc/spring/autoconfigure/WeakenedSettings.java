@@ -69,8 +69,11 @@ final class WeakenedSettings {
                 weakness("rpc.limits.audit-classes", limits.auditClasses(), "any class may be read"),
                 weakness("rpc.server.generic-calls", server.genericCalls(), "callers need no interface"),
                 weakness("rpc.server.reflection", server.reflection(), "callers see all services and types"),
-                weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served besides TLS"),
-                weakness("rpc.server.exception-texts", server.exceptionTexts(), "callers see texts such as SQL"),
+                weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served in addition to TLS"),
+                weakness(
+                        "rpc.server.exception-texts",
+                        server.exceptionTexts(),
+                        "callers see texts of exceptions, for example with SQL"),
                 new Weakness(
                         "rpc.server.exception-frames",
                         String.valueOf(server.exceptionFrames()),

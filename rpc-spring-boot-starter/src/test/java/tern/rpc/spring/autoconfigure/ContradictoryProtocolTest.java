@@ -31,7 +31,7 @@ class ContradictoryProtocolTest {
                     .hasMessage("@RpcReference at " + OwnUrl.class.getName()
                             + ".greetings has the protocol tri, but its url has the protocol dubbo");
             assertThat(failure.action())
-                    .isEqualTo("Take protocol out of the annotation, or let its url begin with tri://.");
+                    .isEqualTo("Remove protocol from the annotation, or let its url begin with tri://.");
         });
     }
 

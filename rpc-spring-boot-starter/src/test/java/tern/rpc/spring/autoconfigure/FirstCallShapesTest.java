@@ -67,8 +67,8 @@ class FirstCallShapesTest {
     record Dish(String name, int price) implements Serializable {}
 
     /**
-     * Resembles a class with Lombok's {@code @Data @Builder}. It has a builder, equals and setters, but no public
-     * constructor.
+     * Resembles a class with Lombok's {@code @Data @Builder}. The class has a builder, equals and setters, but no
+     * public constructor.
      */
     public static class Menu implements Serializable {
         private String title;

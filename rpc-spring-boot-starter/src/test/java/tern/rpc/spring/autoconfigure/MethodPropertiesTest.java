@@ -30,14 +30,19 @@ class MethodPropertiesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "methods.hii.timeout=1s | Desk has no method 'hii'; it has hi, note | Did you mean hi? Correct the name,",
-                "methods.other.hedging=true | Desk has no method 'other'; it has hi, note | Correct the name, or take",
+                "methods.hii.timeout=1s | Desk has no method 'hii'; it has hi, note | Did you mean hi? Correct the"
+                        + " name,",
+                "methods.other.hedging=true | Desk has no method 'other'; it has hi, note | Correct the name, or"
+                        + " remove",
                 "hash-key=nope | Desk has no parameter with this name; it has name, times, text | Correct the name, or",
-                "methods.note.hash-key=nope | Desk/note has no parameter with this name; it has text | Correct the name",
-                "methods.hi.hash-key=times | is 'times', but the overload Desk/hi(String) has no parameter with this name,"
+                "methods.note.hash-key=nope | Desk/note has no parameter with this name; it has text | Correct the"
+                        + " name",
+                "methods.hi.hash-key=times | is 'times', but the overload Desk/hi(String) has no parameter with this"
+                        + " name,"
                         + " which all overloads need | Set rpc.client.services.desk.hash-key instead",
                 "methods.hi.hash-key=nope | Desk/hi has no parameter with this name; it has name, times | Correct",
-                "methods.hi.one-way=true | is true, but Desk/hi returns java.lang.String | Take the property out, because",
+                "methods.hi.one-way=true | is true, but Desk/hi returns java.lang.String | Remove the property,"
+                        + " because",
             })
     void propertyIsNamed(String property, String description, String action) {
         RpcStartException failure = startWith(property);

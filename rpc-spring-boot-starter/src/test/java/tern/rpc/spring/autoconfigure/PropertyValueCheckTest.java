@@ -125,7 +125,7 @@ class PropertyValueCheckTest {
                 "rpc.server.token=secret #1",
             })
     void commentThatIsPartOfAValueStopsTheStart(String line) {
-        assertRefused(line, " has a comment behind its value, which is part of the value", "Move the comment");
+        assertRefused(line, " has a comment after its value, which is part of the value", "Move the comment");
     }
 
     private static void assertRefused(String line, String problem, String action) {

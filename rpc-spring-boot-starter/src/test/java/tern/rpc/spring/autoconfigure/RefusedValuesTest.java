@@ -23,7 +23,7 @@ import tern.rpc.spring.RpcService;
 class RefusedValuesTest {
 
     /**
-     * Whether the constructor rejects negative amounts. It is false while the test, as the caller, creates the
+     * Whether the constructor rejects negative amounts. The value is false while the test, as the caller, creates the
      * argument.
      */
     private static final AtomicBoolean REFUSES = new AtomicBoolean();

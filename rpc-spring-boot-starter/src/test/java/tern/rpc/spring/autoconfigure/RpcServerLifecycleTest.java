@@ -423,8 +423,8 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * Records when it is started and stopped. It is in the same lifecycle phase as Spring's own listener containers and
-     * executors.
+     * Records when it is started and stopped. The component is in the same lifecycle phase as Spring's own listener
+     * containers and executors.
      */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {

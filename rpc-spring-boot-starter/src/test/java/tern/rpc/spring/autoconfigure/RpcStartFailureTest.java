@@ -142,9 +142,9 @@ class RpcStartFailureTest {
         }
 
         assertThat(output)
-                .contains(
-                        "rpc.limits.allowed-classes contains com.example, which is not a class on the class path; for the"
-                                + " classes of a package, write com.example.*")
+                .contains("rpc.limits.allowed-classes contains com.example, which is not a class on the class path; for"
+                        + " the"
+                        + " classes of a package, write com.example.*")
                 .doesNotContain("contains java.util.Optional")
                 .doesNotContain("contains org.shop");
     }
@@ -164,8 +164,8 @@ class RpcStartFailureTest {
         assertStartFails(Consumer.class);
 
         assertThat(output)
-                .contains("No provider of " + GreetingService.class.getName() + " is configured, which "
-                        + Consumer.class.getName() + ".greetings refers to.")
+                .contains("No provider of " + GreetingService.class.getName() + " is configured for the reference at "
+                        + Consumer.class.getName() + ".greetings.")
                 .contains("Set rpc.client.services.GreetingService.url");
     }
 

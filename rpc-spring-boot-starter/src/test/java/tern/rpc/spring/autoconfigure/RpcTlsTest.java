@@ -120,7 +120,7 @@ class RpcTlsTest {
 
             assertThat(failure)
                     .hasMessageStartingWith(property
-                            + " names the SSL bundle 'shop', but this application has no bean of" + " type SslBundles");
+                            + " names the SSL bundle 'shop', but this application has no bean of type SslBundles");
             assertThat(failure.action()).contains("SslAutoConfiguration");
         });
     }
@@ -175,7 +175,7 @@ class RpcTlsTest {
                             .run(here -> assertThat(greet(here)).isEqualTo("Hello Ada"));
                 });
 
-        assertThat(output).contains("serves clear text besides TLS (set by rpc.server.ssl.optional)");
+        assertThat(output).contains("serves clear text in addition to TLS (set by rpc.server.ssl.optional)");
     }
 
     @ParameterizedTest
@@ -186,11 +186,13 @@ class RpcTlsTest {
                 "rpc.client.ssl.bundle=none | rpc.client.ssl.bundle is 'none'; expected the name of a bundle under",
                 "rpc.client.services.x.ssl.bundle=none | rpc.client.services.x.ssl.bundle is 'none'",
                 "rpc.server.ssl.optional=true | rpc.server.ssl.optional is true, but rpc.server.ssl.bundle is not set",
-                "rpc.server.ssl.client-auth=want | rpc.server.ssl.client-auth is want, but rpc.server.ssl.bundle is not",
+                "rpc.server.ssl.client-auth=want | rpc.server.ssl.client-auth is want, but rpc.server.ssl.bundle is"
+                        + " not",
                 "rpc.server.ssl.bundle=anonymous | bundle 'anonymous' (rpc.server.ssl.bundle) cannot be used: bundle"
                         + " 'anonymous' (rpc.server.ssl.bundle) has no key with a certificate, which a server needs",
                 "rpc.server.ssl.bundle=server,rpc.server.ssl.client-auth=need,rpc.server.ssl.optional=true |"
-                        + " rpc.server.ssl.client-auth is need, but rpc.server.ssl.optional=true serves clients in clear",
+                        + " rpc.server.ssl.client-auth is need, but rpc.server.ssl.optional=true serves clients in"
+                        + " clear",
                 "rpc.client.ssl.bundle=old | enables the protocols [TLSv1.1]; expected some of [TLSv1.3, TLSv1.2]",
                 "rpc.server.ssl.bundle=untrusting,rpc.server.ssl.client-auth=need | bundle 'untrusting'"
                         + " (rpc.server.ssl.bundle) has no trust store",

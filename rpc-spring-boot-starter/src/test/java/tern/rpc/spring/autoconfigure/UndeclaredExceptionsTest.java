@@ -40,7 +40,7 @@ class UndeclaredExceptionsTest {
 
         assertThat(output.toString().split("Till/pay failed with", -1)).hasSize(2);
         assertThat(output)
-                .contains("Till/pay failed with an exception that callers do not know; they get"
+                .contains("Till/pay failed with an exception that callers do not know, so callers get"
                         + " java.lang.IllegalArgumentException (logged by the server as " + id
                         + "). To send a text, throw an RpcException such as new"
                         + " RpcException(StatusCode.INVALID_ARGUMENT, text), or declare the exception")

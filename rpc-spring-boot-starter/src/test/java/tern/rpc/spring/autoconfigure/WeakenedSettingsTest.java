@@ -16,7 +16,9 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.metrics.RpcMeter;
 
-/** Tests settings that are less safe than the default. They are logged, and in production they prevent startup. */
+/**
+ * Tests settings that are less safe than the default. Such settings are logged, and in production they prevent startup.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class WeakenedSettingsTest {
 

@@ -14,7 +14,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** A response frame that has not been decoded yet. It owns the bytes of the frame. */
+/** A response frame that has not been decoded yet. The object owns the bytes of the frame. */
 final class DubboAnswer implements Answer {
 
     private final DubboProtocol protocol;

@@ -14,8 +14,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * Handles the client side of a dubbo connection. It passes answers to their calls without decoding them. Confined to
- * the event loop.
+ * Handles the client side of a dubbo connection. The handler passes answers to their calls without decoding them.
+ * Confined to the event loop.
  */
 final class DubboClientHandler extends DubboFrameDecoder {
 

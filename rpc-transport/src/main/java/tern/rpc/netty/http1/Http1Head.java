@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The request line and headers of an HTTP/1.x request.
  *
- * @param headers the request line and headers as HTTP/2 headers, without those that concern only the connection
+ * @param headers the request line and headers as HTTP/2 headers, without headers that concern only the connection
  * @param isHttp10 whether the client uses HTTP/1.0, which does not support chunked transfer encoding
  * @param saysKeepAlive whether the client explicitly asked for keep-alive
  * @param keepsAlive whether the client allows the connection to stay open after the answer

@@ -21,8 +21,8 @@ final class Http1Line {
     private int seen;
 
     /**
-     * Returns whether the next bytes equal the given line and its line end. If so, skips them without validation,
-     * because the line was validated when it first arrived.
+     * Returns whether the next bytes equal the given line and its line end. If they are equal, skips them without
+     * validation, because the line was validated when it first arrived.
      */
     boolean repeats(ByteBuf in, AsciiString line) {
         int start = in.readerIndex();

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Writes the answers of an HTTP/2 connection on a server, except those that Netty's codec writes, and counts the bytes
- * that the client has not read. Confined to the event loop.
+ * Writes the answers of an HTTP/2 connection on a server, except answers that Netty's codec writes, and counts the
+ * bytes that the client has not read. Confined to the event loop.
  */
 final class AnswerOutput {
 

@@ -53,7 +53,7 @@ final class CallHeads {
 
     /** Returns the name of the method that a generic call selects in its request message. */
     private static String selectedMethod(HttpCall call, RequestBody body) {
-        HiddenMistake kept = call.hidden();
+        DeferredMistake kept = call.hidden();
         if (kept == null) {
             return readSelectedMethod(call, body);
         }

@@ -22,8 +22,9 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Until its stream is
- * opened, this object waits in the write queue. It passes the headers, the messages and the end of the answer on in
- * order. A malformed answer fails the call. Confined to the event loop, except for its creation and for {@link #bytes}.
+ * opened, this object waits in the write queue. The call passes the headers, the messages and the end of the answer on
+ * in order. A malformed answer fails the call. Confined to the event loop, except for its creation and for
+ * {@link #bytes}.
  */
 abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiver {
 
@@ -247,7 +248,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         if (!mayBeCompressed) {
             fail(
                     StatusCode.INTERNAL,
-                    "its answer has grpc-encoding '" + encoding + "', which was not offered; gzip was",
+                    "its answer has grpc-encoding '" + encoding + "', but the client offered only gzip",
                     Executed.YES);
         }
         return mayBeCompressed;

@@ -32,8 +32,8 @@ final class ConnectGetForm implements HttpForm {
 
     /**
      * Returns whether a GET request whose query contains no Connect version is a Connect call rather than a plain JSON
-     * call. It is a Connect call if the path matches a single method, and no parameter of this method is named {@code
-     * encoding} or {@code message}.
+     * call. The request is a Connect call if the path matches a single method, and no parameter of this method is named
+     * {@code encoding} or {@code message}.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();
@@ -63,13 +63,13 @@ final class ConnectGetForm implements HttpForm {
         }
         ConnectAnswers.checkServes(method, codecs, query.encoding(), false);
         boolean gzip = ContentCoding.isGzip("compression", query.compression());
-        return call(exchange, query, route, new GivenBody(query.bytes(), gzip), gzip);
+        return call(exchange, query, route, new QueryBody(query.bytes(), gzip), gzip);
     }
 
     /** Creates a call with an empty message. For an unknown method, the message in the query is not decoded. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
-        GivenBody nothing = new GivenBody(new byte[0], false);
+        QueryBody nothing = new QueryBody(new byte[0], false);
         return call(exchange, query(exchange), Route.nowhere(exchange.head()), nothing, false);
     }
 

@@ -26,7 +26,7 @@ record ConnectQuery(
     static final String MESSAGE = "message";
     private static final String CURRENT = "v1";
 
-    /** The maximum number of parameters that are read. The protocol has five. */
+    /** The maximum number of parameters that are read. The Connect protocol defines five parameters. */
     private static final int MAX_PARAMETERS = 16;
 
     /**

@@ -62,7 +62,7 @@ final class ConnectionDrain {
         int lastStream = connection.remote().lastStreamCreated();
         goAway(context, lastStream);
         frames.ignoreFramesOf(
-                new LateFrames.Refused(lastStream, connection.local().flowController()));
+                new FramesAfterGoAway.Refused(lastStream, connection.local().flowController()));
         context.flush();
         closeIfUnused();
     }

@@ -17,8 +17,8 @@ import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * gRPC over HTTP/2, including Triple: messages with a prefix, and trailers (docs/wire-protocol.md 3). It creates the
- * calls, and encodes their messages and answers. Stateless.
+ * gRPC over HTTP/2, including Triple: messages with a prefix, and trailers (docs/wire-protocol.md 3). The form creates
+ * the calls, and encodes their messages and answers. Stateless.
  */
 final class GrpcForm implements HttpForm, CallEncoding {
 

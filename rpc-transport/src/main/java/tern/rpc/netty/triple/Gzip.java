@@ -169,7 +169,7 @@ final class Gzip {
         CRC32 check = new CRC32();
         check.update(out.array(), first, out.position() - first);
         if (readInt(bytes, offset) != (int) check.getValue() || readInt(bytes, offset + 4) != out.position() - first) {
-            throw new SerializationException("a compressed message is broken: its check sum differs");
+            throw new SerializationException("a compressed message is corrupt: its checksum differs");
         }
     }
 

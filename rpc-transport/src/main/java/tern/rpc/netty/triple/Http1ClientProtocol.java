@@ -172,7 +172,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Creates a request that has no effect and that every server answers. It is sent only on connections without calls.
+     * Creates a request that has no effect and that every server answers. This request is sent only on connections
+     * without calls.
      */
     @Override
     public WriteCommand ping(Connection connection) {

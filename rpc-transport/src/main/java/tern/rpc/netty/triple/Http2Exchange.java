@@ -118,8 +118,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Returns whether a reset of this stream counts towards the reset limit. It counts only if the method has not
-     * started and no part of the answer has been sent.
+     * Returns whether a reset of this stream counts towards the reset limit. The reset counts only if the method has
+     * not started and no part of the answer has been sent.
      */
     boolean countsAsReset() {
         Call open = call();

@@ -13,8 +13,9 @@ import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Creates the handlers of server connections with Tern's codec. It does not use Netty's builder, because the builder
- * supports neither Tern's header decoder nor an encoder that allocates its tables on demand (docs/decisions/0024).
+ * Creates the handlers of server connections with Tern's codec. This class does not use Netty's builder, because the
+ * builder supports neither Tern's header decoder nor an encoder that allocates its tables on demand
+ * (docs/decisions/0024).
  */
 final class Http2ServerHandlers {
 

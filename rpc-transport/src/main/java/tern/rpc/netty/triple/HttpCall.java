@@ -20,7 +20,7 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call received over one of the HTTP protocols. It combines a body, an encoding and an answer, and passes the
+ * A call received over one of the HTTP protocols. The call combines a body, an encoding and an answer, and passes the
  * messages of the body to the server. Unless stated otherwise, methods run on threads of the server.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
@@ -34,7 +34,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final HttpAnswer answer;
     private final Deadline deadline;
     // an error in the request that only authorized callers get; null if there are no authorizers
-    private final @Nullable HiddenMistake hidden;
+    private final @Nullable DeferredMistake hidden;
     private volatile long completeNanos = beganNanos();
     private @Nullable BodyPace pace; // the rate at which the body arrives; null until the first check of the rate
     private boolean rested; // true after mayRest() has returned true for the first time; only the event loop uses it
@@ -58,7 +58,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         this.encoding = encoding;
         this.body = new RequestBody(exchange, reader, this);
         this.answer = new HttpAnswer(this, acceptsGzip);
-        this.hidden = exchange.connection().asksAuthorizers() ? new HiddenMistake() : null;
+        this.hidden = exchange.connection().asksAuthorizers() ? new DeferredMistake() : null;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos() + timeoutNanos);
     }
 
@@ -101,7 +101,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
      * there are no authorizers.
      */
     @Nullable
-    HiddenMistake hidden() {
+    DeferredMistake hidden() {
         return hidden;
     }
 
@@ -240,7 +240,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
      */
     @Override
     public void malformed(RpcException failure) {
-        HiddenMistake kept = hidden;
+        DeferredMistake kept = hidden;
         if (kept == null || body.isServed() || !body.isRead()) {
             abort(failure);
             return;

@@ -130,7 +130,7 @@ final class HttpDispatcher implements HttpRequests {
         return call;
     }
 
-    private static HiddenMistake hidden(HttpCall call) {
+    private static DeferredMistake hidden(HttpCall call) {
         return Objects.requireNonNull(call.hidden());
     }
 

@@ -131,7 +131,7 @@ final class JsonEncoding implements CallEncoding {
 
     /**
      * Refuses a request body where the arguments must be in the query. If the body were ignored, the method would run
-     * with null in place of the arguments.
+     * with null instead of the arguments.
      */
     private void checkNoBody(int length) {
         if (length > 0) {

@@ -10,8 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 
 /**
- * Writes complete small requests directly as bytes. The bytes are the same as those of Netty's codec, which would
- * create about 12 objects for each request (docs/decisions/0011). Confined to the event loop.
+ * Writes complete small requests directly as bytes. Netty's codec would write the same bytes, but would create about 12
+ * objects for each request (docs/decisions/0011). Confined to the event loop.
  */
 final class PlainRequests {
 
@@ -57,8 +57,8 @@ final class PlainRequests {
     }
 
     /**
-     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
-     * the size of the header list, which counts 32 additional bytes for each field.
+     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. The result is also an upper
+     * bound on the size of the header list, which counts 32 additional bytes for each field.
      */
     private int roomBytes(ClientCall call) {
         return call.bytes() + authority.length() + 64 * (OWN_FIELDS + call.requestFields().length / 2);

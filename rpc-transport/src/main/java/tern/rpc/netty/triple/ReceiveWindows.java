@@ -155,8 +155,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if it is due. It may have become due because the window is now smaller
-     * than the number of bytes consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame may have become due because the window is now
+     * smaller than the number of bytes consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

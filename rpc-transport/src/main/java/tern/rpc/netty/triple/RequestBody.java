@@ -16,8 +16,8 @@ import tern.rpc.transport.MessageStream.Receiver;
 
 /**
  * The body of a request. For a unary request, it stores the single message until the server takes it. For a stream, it
- * delivers the messages to their receiver. It reports how much memory the messages occupy. Confined to the event loop,
- * except for the single message and for delivered messages of a stream.
+ * delivers the messages to their receiver. The body reports how much memory the messages occupy. Confined to the event
+ * loop, except for the single message and for delivered messages of a stream.
  */
 final class RequestBody {
 

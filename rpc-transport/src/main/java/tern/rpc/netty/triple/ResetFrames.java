@@ -73,8 +73,8 @@ final class ResetFrames {
     }
 
     /**
-     * Returns a listener that drops DATA and HEADERS frames on streams that this side has reset. It passes all other
-     * frames to the given listener.
+     * Returns a listener that drops DATA and HEADERS frames on streams that this side has reset. The listener passes
+     * all other frames to the given listener.
      */
     Http2FrameListener passingTo(Http2FrameListener listener) {
         Http2FrameListener known = wrapper;

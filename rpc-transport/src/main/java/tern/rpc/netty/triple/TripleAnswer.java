@@ -14,7 +14,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The undecoded answer to a unary call. It owns the bytes of the message. */
+/** The undecoded answer to a unary call. The object owns the bytes of the message. */
 final class TripleAnswer implements Answer {
 
     private final TripleCodecs codecs;

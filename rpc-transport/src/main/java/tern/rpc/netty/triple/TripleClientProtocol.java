@@ -22,7 +22,7 @@ import tern.rpc.netty.WriteCommand;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The client side of Triple over HTTP/2. It can call any gRPC server. Thread-safe. */
+/** The client side of Triple over HTTP/2. The protocol can call any gRPC server. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
     /** The protocol name, which is also the scheme in an address: {@code tri://host:port}. */

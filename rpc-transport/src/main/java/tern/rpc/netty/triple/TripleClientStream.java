@@ -50,7 +50,7 @@ final class TripleClientStream implements ClientStream {
 
     @Override
     public void start(MessageStream.Receiver receiver) {
-        throw new IllegalStateException("the receiver of a client's stream is named when it is opened");
+        throw new IllegalStateException("the receiver of a client's stream is set when the stream is opened");
     }
 
     @Override

@@ -9,7 +9,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Message;
 
-/** One undecoded answer of a stream. It owns its bytes. */
+/** One undecoded answer of a stream. The message owns its bytes. */
 final class TripleMessage implements Message {
 
     private final TripleCodecs codecs;

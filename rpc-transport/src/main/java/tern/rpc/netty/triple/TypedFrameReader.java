@@ -26,10 +26,10 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
     private byte flags;
     private int payloadBytes;
     private int blockBytes; // number of bytes of the incomplete header block; 0 if no header block is incomplete
-    private int completed; // number of complete frames so far, except those of the incomplete header block
+    private int completed; // number of complete frames so far, except frames of the incomplete header block
     private @Nullable ResetFrames reset;
     // ignores the frames of refused streams; null until the final GOAWAY has been sent
-    private @Nullable LateFrames late;
+    private @Nullable FramesAfterGoAway late;
     private boolean headRead; // true if the header of a frame has been read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
@@ -41,9 +41,9 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         reset = streams;
     }
 
-    /** Ignores the frames of refused streams from now on (see {@link LateFrames}). */
-    void ignoreFramesOf(LateFrames.Refused refused) {
-        late = new LateFrames(refused);
+    /** Ignores the frames of refused streams from now on (see {@link FramesAfterGoAway}). */
+    void ignoreFramesOf(FramesAfterGoAway.Refused refused) {
+        late = new FramesAfterGoAway(refused);
     }
 
     /** Returns whether the latest frame is a WINDOW_UPDATE. */

@@ -15,7 +15,7 @@ import tern.rpc.transport.PendingCall;
 final class UnaryCall extends ClientCall {
 
     private @Nullable Frame message;
-    private boolean unheard; // true while the server runs a one-way call; its answer is dropped
+    private boolean isRunningOneWay; // true while the server runs a one-way call; its answer is dropped
 
     UnaryCall(
             TripleCodecs codecs,
@@ -80,8 +80,8 @@ final class UnaryCall extends ClientCall {
         if (pending().isOneWay()) {
             Http2Stream opened = stream();
             if (opened != null && opened.state() != Http2Stream.State.CLOSED) {
-                unheard = true;
-                connection().unheard().begins();
+                isRunningOneWay = true;
+                connection().oneWayCalls().begins();
             }
             connection().answered(pending().id(), Answer.NOTHING);
         }
@@ -89,14 +89,14 @@ final class UnaryCall extends ClientCall {
 
     @Override
     boolean isUnheard() {
-        return unheard;
+        return isRunningOneWay;
     }
 
     @Override
     void streamClosed() {
-        if (unheard) {
-            unheard = false;
-            connection().unheard().ends();
+        if (isRunningOneWay) {
+            isRunningOneWay = false;
+            connection().oneWayCalls().ends();
         }
     }
 

@@ -83,7 +83,7 @@ final class UnfinishedAnswers {
                 return "unfinished answers of this server hold " + mebibytes(all.ofServers.getOrDefault(server, 0))
                         + " of the " + mebibytes(all.used.get()) + " MiB of all unfinished answers; all may hold "
                         + mebibytes(all.maxSteps)
-                        + " MiB (half of the heap), and those of one server as much as is free";
+                        + " MiB (half of the heap), and the answers of one server may hold as much as is free";
             }
             if (wanted < steps) {
                 all.giveBack(server, steps - wanted);

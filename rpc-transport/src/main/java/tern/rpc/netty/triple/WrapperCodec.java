@@ -169,7 +169,7 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Encodes an exception in place of an answer and appends it to the buffer. Dubbo's consumers accept only an {@code
+     * Encodes an exception instead of an answer and appends it to the buffer. Dubbo's consumers accept only an {@code
      * Exception}, so the codec sends an {@code Error} as a string.
      *
      * @param frames the number of stack frames to send with each exception

@@ -359,8 +359,8 @@ class DubboTlsTest {
         assertThat(refer(ofClient(), server).echo("x")).isEqualTo("x");
         assertThat(sides.refer(endpoint(server)).echo("y")).isEqualTo("y");
         assertThat(warnings.lines())
-                .containsExactly("WARN Port " + server.port() + " serves clear text besides TLS (set by"
-                        + " rpc.server.ssl.optional); remove it when every client speaks TLS");
+                .containsExactly("WARN Port " + server.port() + " serves clear text in addition to TLS (set by"
+                        + " rpc.server.ssl.optional); remove it when every client uses TLS");
     }
 
     @Test

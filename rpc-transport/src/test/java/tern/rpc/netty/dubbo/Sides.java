@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.ServerTransport;
 
-/** Clients and servers of the dubbo protocol for tests. They are closed in reverse order. */
+/** Clients and servers of the dubbo protocol for tests. The resources are closed in reverse order. */
 final class Sides implements AutoCloseable {
 
     private static final Duration LONG = Duration.ofSeconds(20);

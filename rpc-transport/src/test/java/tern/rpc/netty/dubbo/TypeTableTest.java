@@ -243,7 +243,7 @@ class TypeTableTest {
         shapes.put("sealedRecord", "a sealed interface, as a record");
         shapes.put("sealedClass", "a sealed interface, as a class");
         shapes.put("unlisted", "an interface, as a record that nothing declares");
-        shapes.put("object", "`Object`, as a class declared elsewhere in the service");
+        shapes.put("object", "`Object`, whose value is of a class that the service declares elsewhere");
         shapes.put("later", "a `CompletableFuture` of a bean");
         shapes.put("failure", "an exception with fields and a cause, as a value");
         return shapes;

@@ -33,7 +33,7 @@ class UnreadDubboAnswersTest {
     private static final int CALLS = 20;
 
     /**
-     * The number of unread bytes above which the server closes any connection. It is four times {@code
+     * The number of unread bytes above which the server closes any connection. The number is four times {@code
      * max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;

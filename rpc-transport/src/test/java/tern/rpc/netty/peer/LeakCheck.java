@@ -107,7 +107,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
 
     /**
      * Waits a second for the reference. A thread of the JVM enqueues references a moment after they were cleared, so a
-     * check without a wait would run the garbage collector a second time.
+     * check without this wait would find nothing and run the garbage collector again.
      */
     private static boolean isEnqueued(WeakReference<Object> reference, ReferenceQueue<Object> queue) {
         try {

@@ -268,8 +268,8 @@ class MisfitStreamsTest {
     }
 
     /**
-     * A subscription with mistakes. It ignores the cancellation, because publishers may send some requests after a
-     * cancellation.
+     * A subscription with mistakes. The subscription ignores the cancellation, because publishers may send some
+     * requests after a cancellation.
      */
     private static final class WrongSubscription implements Flow.Subscription {
 

@@ -52,8 +52,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
 /**
- * An HTTP/2 client that calls one of the web protocols. It uses Netty's codec directly, so its flow-control windows can
- * have any size.
+ * An HTTP/2 client that calls one of the web protocols. The client uses Netty's codec directly, so its flow-control
+ * windows can have any size.
  */
 final class WebCaller implements FeedCaller {
 

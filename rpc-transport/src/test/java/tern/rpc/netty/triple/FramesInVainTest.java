@@ -15,9 +15,9 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Tests frames that arrive on streams after this side has reset them. A peer that sends each small message in a frame of
- * its own may have filled the flow-control window with tens of thousands of frames before it received the reset. The
- * other calls on the connection must continue.
+ * Tests frames that arrive on streams after this side has reset them. A peer that sends each small message in a
+ * separate frame may have filled the flow-control window with tens of thousands of frames before it received the reset.
+ * The other calls on the connection must continue.
  */
 @Timeout(60)
 class FramesInVainTest extends RawServerCalls {

@@ -51,7 +51,7 @@ class HostilePeersTest {
      */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Maximum number of concurrent calls made by the well-behaved client. It is half of the server's limit. */
+    /** Maximum number of concurrent calls made by the well-behaved client. The number is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /**

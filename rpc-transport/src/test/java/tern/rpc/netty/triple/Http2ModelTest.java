@@ -121,8 +121,8 @@ class Http2ModelTest {
     }
 
     /**
-     * The server resets each stream with malformed headers. It must count these resets towards the limit against
-     * rapid-reset attacks.
+     * The server resets each stream with malformed headers. The server must count these resets towards the limit
+     * against rapid-reset attacks.
      */
     @Test
     void floodOfMalformedHeadersEndsTheConnection() {

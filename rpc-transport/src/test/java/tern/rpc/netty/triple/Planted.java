@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one step of a call fail, for tests that check whether a failed call leaves resources in use. Only one failure
- * is planted at a time. It affects only threads whose names match a pattern.
+ * is planted at a time. The fault affects only threads whose names match a pattern.
  */
 final class Planted {
 

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Triple servers for tests. They are closed in reverse order. */
+/** Triple servers for tests. The servers are closed in reverse order. */
 final class TripleSides implements AutoCloseable {
 
     private final EventLoops loops = EventLoops.start(2);
@@ -52,8 +52,8 @@ final class TripleSides implements AutoCloseable {
     }
 
     /**
-     * Starts a server that exports the captured services. It also exports the first service with group {@code g1} and
-     * version 1.2.3.
+     * Starts a server that exports the captured services. The server also exports the first service with group
+     * {@code g1} and version 1.2.3.
      */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         GreetServer greet = new GreetServer();

@@ -35,7 +35,7 @@ class UnreadUnaryAnswersTest {
     private static final int CALLS = 10;
 
     /**
-     * The number of unread bytes above which the server closes any connection. It is four times {@code
+     * The number of unread bytes above which the server closes any connection. The number is four times {@code
      * max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;

@@ -10,7 +10,7 @@ import tern.rpc.server.ServiceExport;
  */
 final class WebSides implements AutoCloseable, AfterAllCallback {
 
-    /** The maximum size of a message. It is small, so that tests can easily exceed it. */
+    /** The maximum size of a message. The size is small, so that tests can easily exceed it. */
     static final int LIMIT = 64 << 10;
 
     static final String WORDS = "/" + Words.class.getName() + "/";

@@ -92,7 +92,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private void tell(Throwable failure) {
         if (!failed) {
             failed = true;
-            LOG.warn("The diagnosis failed and goes on; later failures are not logged", failure);
+            LOG.warn("The diagnosis failed and continues; later failures are not logged", failure);
         }
     }
 }

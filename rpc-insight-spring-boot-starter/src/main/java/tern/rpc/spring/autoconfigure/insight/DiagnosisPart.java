@@ -17,7 +17,7 @@ import tern.rpc.metrics.RpcReportPart;
 /** Reports the current diagnosis, earlier diagnoses and measured values. docs/diagnosis.md describes the JSON form. */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
-    /** The version of the JSON report. It increases when a member is removed or changes its meaning. */
+    /** The version of the JSON report. The version increases when a member is removed or changes its meaning. */
     private static final int VERSION = 1;
 
     private static final int SHOWN_EPISODES = 5;

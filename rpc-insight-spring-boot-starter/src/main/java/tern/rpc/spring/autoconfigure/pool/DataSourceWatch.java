@@ -77,7 +77,10 @@ final class DataSourceWatch implements BeanPostProcessor {
         Field otherwise = ReflectionUtils.findField(
                 AbstractRoutingDataSource.class, "resolvedDefaultDataSource", DataSource.class);
         if (targets == null || otherwise == null) {
-            LOG.debug("The targets of {} are not measured: this version of Spring keeps them elsewhere", beanName);
+            LOG.debug(
+                    "The data sources behind {} are not measured: this version of Spring stores them in another"
+                            + " field",
+                    beanName);
             return;
         }
         ReflectionUtils.makeAccessible(targets);

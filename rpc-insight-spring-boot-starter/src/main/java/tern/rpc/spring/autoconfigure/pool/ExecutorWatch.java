@@ -53,7 +53,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);
         if (field == null) {
-            LOG.debug("{} is not measured: this version of Spring keeps its decorator elsewhere", name);
+            LOG.debug("{} is not measured: this version of Spring stores its decorator in another field", name);
             return false;
         }
         ReflectionUtils.makeAccessible(field);

@@ -73,7 +73,7 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
         }
         if (environment.getProperty(DruidChosen.TYPE) == null && ClassUtils.isPresent(DruidChosen.DRUID, loader)) {
             LOG.info(
-                    "{} is a HikariCP pool although Druid is there too; {}={} chooses Druid",
+                    "{} is a HikariCP pool, although Druid is also on the class path; {}={} chooses Druid",
                     beanName,
                     DruidChosen.TYPE,
                     DruidChosen.DRUID);

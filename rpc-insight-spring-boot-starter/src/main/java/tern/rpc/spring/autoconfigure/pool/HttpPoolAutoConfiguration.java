@@ -36,7 +36,7 @@ public final class HttpPoolAutoConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Conditional(Tuned.class)
+    @Conditional(PoolTuningCondition.class)
     static class TimeoutConfiguration {
 
         @Bean

@@ -40,7 +40,10 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
         throw refused("host or port missing");
     }
 
-    /** Returns the exception for an invalid address. It does not contain the address, which may include a password. */
+    /**
+     * Returns the exception for an invalid address. The message does not contain the address, which may include a
+     * password.
+     */
     private static InvalidPropertyException refused(String reason) {
         return new InvalidPropertyException(
                 PREFIX + ".url", "no address (" + reason + ")", "redis://user:password@host:6379/0");

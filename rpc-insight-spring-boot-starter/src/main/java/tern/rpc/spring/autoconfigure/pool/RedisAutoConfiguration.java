@@ -42,7 +42,7 @@ public final class RedisAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Jedis.class)
-    @Conditional(Tuned.class)
+    @Conditional(PoolTuningCondition.class)
     static class TuningConfiguration {
 
         @Bean

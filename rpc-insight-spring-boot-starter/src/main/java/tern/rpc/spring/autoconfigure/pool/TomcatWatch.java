@@ -45,7 +45,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         Field internal = ReflectionUtils.findField(AbstractEndpoint.class, "internalExecutor", boolean.class);
         AbstractEndpoint<?, ?> endpoint = endpoint(connector);
         if (internal == null || endpoint == null) {
-            LOG.debug("The threads of Tomcat are not measured: this version keeps them elsewhere");
+            LOG.debug("The threads of Tomcat are not measured: this version of Tomcat stores them in another field");
             return;
         }
         if (endpoint.getExecutor() != null || endpoint.getUseVirtualThreads()) {

@@ -18,8 +18,8 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * A thread pool like the one that Tomcat creates for a connector. It also measures how long each request waits for a
- * thread.
+ * A thread pool like the one that Tomcat creates for a connector. The pool also measures how long each request waits
+ * for a thread.
  */
 final class TomcatWorkers extends ThreadPoolExecutor {
 
@@ -89,7 +89,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread like the threads that Tomcat creates. It also stores how long its request waited. */
+    /** A thread like the threads that Tomcat creates. The thread also stores how long its request waited. */
     private static final class Worker extends TaskThread implements WaitedWorker {
         private long waitedNanos; // Only the thread that this object represents uses the field.
 

@@ -17,8 +17,8 @@ import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.StoreNames;
 
 /**
- * A proxy for a database connection. It measures the connection's statements and the time until the connection is
- * returned. The proxy is thread-safe if the connection is thread-safe.
+ * A proxy for a database connection. The wrapper measures the connection's statements and the time until the connection
+ * is returned. The proxy is thread-safe if the connection is thread-safe.
  */
 final class WatchedConnection implements InvocationHandler {
 

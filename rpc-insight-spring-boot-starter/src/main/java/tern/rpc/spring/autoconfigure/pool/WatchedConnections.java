@@ -22,7 +22,7 @@ final class WatchedConnections extends PooledConnectionProvider {
 
     private final String pool;
     private final Borrowings borrowings;
-    private final LentConnections lent;
+    private final ReplacingPool lent;
 
     // Connections borrowed by threads that serve no call, with their holders. Borrowing by calls is recorded in the
     // ledgers of the calls.
@@ -38,7 +38,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         this.pool = pool;
         this.borrowings = borrowings;
         this.outside = outside;
-        this.lent = new LentConnections(getPool());
+        this.lent = new ReplacingPool(getPool());
         borrowings.holders().size(max());
     }
 

@@ -85,8 +85,7 @@ final class WatchedRedis implements InvocationHandler {
         String plain = KeyPattern.of(command(name, arguments).toUpperCase(Locale.ROOT), firstKey(arguments));
         String command = store.operation(plain);
         String begun = command;
-        // The methods of Spring Data with blocking commands use a connection of their own. A command that is passed by
-        // its
+        // The methods of Spring Data with blocking commands use a separate connection. A command that is passed by its
         // name uses the shared connection.
         if (!ledger.isOpen() && name.equals(EXECUTE)) {
             OutsideOperations.begins(Phase.REDIS, begun);

@@ -29,8 +29,8 @@ final class WatchedThreadPool extends ThreadPoolExecutor {
     }
 
     /**
-     * A submitted task. It equals the application's own task object, so that the application can remove the task from
-     * the queue.
+     * A submitted task. The task equals the application's own task object, so that the application can remove the task
+     * from the queue.
      */
     private record Submitted(Runnable task, Runnable measured) implements Runnable {
 

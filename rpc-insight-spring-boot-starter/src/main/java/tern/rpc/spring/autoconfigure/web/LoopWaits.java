@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Estimates how long a request waited before its event loop read it. While code blocks the loop, the request waits in
  * its socket, and this wait cannot be measured. The estimate is the mean wait in a queue with random arrivals and
- * constant service times (M/D/1). It is used only if the loop works for a long time on each request.
+ * constant service times (M/D/1). The estimate is used only if the loop works for a long time on each request.
  *
  * <p>Arrivals are not random if a client sends its next request only after the previous answer. Therefore the estimate
  * has two upper bounds: the time since the end of the previous request on the same connection, and the time to serve

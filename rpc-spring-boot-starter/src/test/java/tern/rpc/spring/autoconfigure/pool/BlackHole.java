@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A TCP proxy that simulates a network failure. It forwards all bytes until {@link #open} is called. After that, it
- * accepts connections and reads from both sides, but forwards nothing.
+ * A TCP proxy that simulates a network failure. The proxy forwards all bytes until {@link #open} is called. After that,
+ * it accepts connections and reads from both sides, but forwards nothing.
  */
 final class BlackHole implements AutoCloseable {
 

@@ -6,9 +6,9 @@ import java.lang.reflect.Modifier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the annotations of the methods of service interfaces. */
-final class Marks {
+final class MethodAnnotations {
 
-    private Marks() {}
+    private MethodAnnotations() {}
 
     /**
      * Returns the annotation of the method. If the method has none, returns the annotation of the method that it

@@ -5,16 +5,16 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body reader for GET requests, whose message is in the query of the URL. It skips the body. Confined to the event
- * loop.
+ * The body reader for GET requests, whose message is in the query of the URL. This reader skips the body. Confined to
+ * the event loop.
  */
-final class GivenBody implements BodyReader {
+final class QueryBody implements BodyReader {
 
     private final byte[] message;
     private final boolean compressed;
     private boolean handedOut;
 
-    GivenBody(byte[] message, boolean compressed) {
+    QueryBody(byte[] message, boolean compressed) {
         this.message = message;
         this.compressed = compressed && message.length > 0;
     }

@@ -8,7 +8,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
  * Matches unless {@code rpc.pools.tuned} is false. Every spelling of false that Boot accepts counts, such as
  * {@code off}. Boot's own condition accepts only the literals {@code true} and {@code false}.
  */
-final class Tuned implements Condition {
+final class PoolTuningCondition implements Condition {
 
     @Override
     public boolean matches(ConditionContext context, AnnotatedTypeMetadata annotated) {

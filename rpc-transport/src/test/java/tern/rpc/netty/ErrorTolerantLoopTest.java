@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Tests that an event loop continues after an error. */
 @Timeout(60)
-class EnduringLoopTest {
+class ErrorTolerantLoopTest {
 
     private static final int ERRORS = 3;
 
@@ -73,7 +73,7 @@ class EnduringLoopTest {
 
         @Override
         protected IoEventLoop newChild(Executor executor, IoHandlerFactory handlers, Object... arguments) {
-            return new EnduringLoop(this, executor, handlers);
+            return new ErrorTolerantLoop(this, executor, handlers);
         }
 
         @Override

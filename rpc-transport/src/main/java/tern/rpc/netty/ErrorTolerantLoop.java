@@ -16,9 +16,9 @@ import tern.rpc.SeldomWarning;
  * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. After an error, Netty's own
  * event loop would end, and its connections would hang until the process ends.
  */
-final class EnduringLoop extends SingleThreadIoEventLoop {
+final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
 
-    private static final Logger LOG = LoggerFactory.getLogger(EnduringLoop.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ErrorTolerantLoop.class);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
@@ -29,7 +29,7 @@ final class EnduringLoop extends SingleThreadIoEventLoop {
 
     private final SeldomWarning warning = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
 
-    EnduringLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory handlers) {
+    ErrorTolerantLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory handlers) {
         super(parent, executor, handlers);
     }
 

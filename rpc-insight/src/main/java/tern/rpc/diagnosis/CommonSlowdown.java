@@ -10,7 +10,7 @@ import java.util.function.ToDoubleFunction;
  * Compares each operation with its own usual time, to find out whether operations with different usual times have
  * become slower together.
  */
-final class SlowerTogether {
+final class CommonSlowdown {
 
     private static final double LEAST_NANOS = 3e6;
     private static final double HALF = 0.5;
@@ -26,7 +26,7 @@ final class SlowerTogether {
      * @param each the mean present time of each operation, by the operation's name
      * @param usual returns the usual time of the operation with the given name; -1 if unknown
      */
-    SlowerTogether(Map<String, Double> each, ToDoubleFunction<String> usual) {
+    CommonSlowdown(Map<String, Double> each, ToDoubleFunction<String> usual) {
         this.each = each;
         each.keySet().forEach(name -> {
             double usually = usual.applyAsDouble(name);

@@ -18,15 +18,15 @@ import redis.clients.jedis.util.Pool;
  * twice. A broken connection counts as borrowed until it is replaced, so other callers may reach the pool's limit and
  * fail in the meantime. Thread-safe.
  */
-final class LentConnections extends ConnectionPool {
+final class ReplacingPool extends ConnectionPool {
 
-    private static final Logger LOG = LoggerFactory.getLogger(LentConnections.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ReplacingPool.class);
     private static final long IDLE_SECONDS = 5;
 
     private final Pool<Connection> pool;
     private final ThreadPoolExecutor replacing;
 
-    LentConnections(Pool<Connection> pool) {
+    ReplacingPool(Pool<Connection> pool) {
         super(pool.getFactory(), unused());
         this.pool = pool;
         this.replacing =

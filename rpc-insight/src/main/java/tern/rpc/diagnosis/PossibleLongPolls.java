@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.CallRecords.Sums;
  * application as calls that hang, and would report that calls miss the latency target. While calls miss the latency
  * target, the diagnosis does not learn usual times.
  */
-final class EarlyPolls {
+final class PossibleLongPolls {
 
     /** Long polls are expected to end several times within this time after the application's first call. */
     private static final long EARLY_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -22,7 +22,7 @@ final class EarlyPolls {
     /** A call whose thread is busy, instead of waiting for an event, is expected to end within this time. */
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private EarlyPolls() {}
+    private PossibleLongPolls() {}
 
     /**
      * Returns whether the call may be waiting for an event, or may be slow by nature, instead of hanging. True only if

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  * Counts lookups of host names on threads that serve no call, while calls wait for a peer. Some client libraries look
  * up names on their own threads. Pools look up names on the threads that open connections. Not thread-safe.
  */
-final class Lookups {
+final class NameLookups {
 
     /**
      * The minimum number of samples with a lookup of a host name. With fewer samples, lookups do not explain the wait

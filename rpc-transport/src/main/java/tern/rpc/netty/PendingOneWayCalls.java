@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * calls is therefore kept open until the server has answered the one-way calls, but only for a limited time. Confined
  * to the event loop.
  */
-public final class UnheardCalls {
+public final class PendingOneWayCalls {
 
     private final Runnable whenLeft;
     private int count;
@@ -21,7 +21,7 @@ public final class UnheardCalls {
      * @param whenLeft runs when the connection need no longer be kept: the server has answered all one-way calls, or
      *     the time limit has passed
      */
-    UnheardCalls(Runnable whenLeft) {
+    PendingOneWayCalls(Runnable whenLeft) {
         this.whenLeft = whenLeft;
     }
 

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * Opens the channel of a client connection with the handlers of the connection's protocol, and with TLS if required.
  * Reports the outcome to the connection. Immutable.
  */
-final class Opening implements ConnectAttempt.Outcome {
+final class ChannelOpening implements ConnectAttempt.Outcome {
 
     private final Connection connection;
     private final ClientProtocol protocol;
     private final @Nullable TlsContext tls;
 
     /** @param tls null for no TLS */
-    Opening(Connection connection, ClientProtocol protocol, @Nullable TlsContext tls) {
+    ChannelOpening(Connection connection, ClientProtocol protocol, @Nullable TlsContext tls) {
         this.connection = connection;
         this.protocol = protocol;
         this.tls = tls;

@@ -12,7 +12,7 @@ import io.netty.handler.codec.http2.Http2LocalFlowController;
  * with RST_STREAM. Netty treats later frames of these streams as a connection error, which would end the running calls.
  * RFC 9113, 6.8 allows a server to ignore them. Confined to the event loop.
  */
-final class LateFrames {
+final class FramesAfterGoAway {
 
     /**
      * The streams that the server refuses.
@@ -24,7 +24,7 @@ final class LateFrames {
 
     private final Refused refused;
 
-    LateFrames(Refused refused) {
+    FramesAfterGoAway(Refused refused) {
         this.refused = refused;
     }
 

@@ -7,7 +7,7 @@ import tern.rpc.RpcException;
  * A request error that is reported only after all authorizers have allowed the call, because it might reveal which
  * services are exported. Thread-safe.
  */
-final class HiddenMistake {
+final class DeferredMistake {
 
     private volatile @Nullable RpcException fault;
     // the format in which the error is reported; null for the format of the call

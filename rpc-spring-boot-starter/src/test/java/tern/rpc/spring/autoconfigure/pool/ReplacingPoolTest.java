@@ -16,7 +16,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPool;
 
 @Timeout(60)
-class LentConnectionsTest {
+class ReplacingPoolTest {
 
     private final BlockingQueue<Thread> connecting = new LinkedBlockingQueue<>();
     private volatile CountDownLatch network = new CountDownLatch(0);
@@ -35,7 +35,7 @@ class LentConnectionsTest {
         }
     });
 
-    private final LentConnections lent = new LentConnections(pool);
+    private final ReplacingPool lent = new ReplacingPool(pool);
 
     @AfterEach
     void close() {

@@ -1,9 +1,9 @@
 package tern.rpc.load.micro;
 
 /** A thread object whose {@code start} method runs the work on the calling thread. */
-final class HereAndNow extends Thread {
+final class CallingThread extends Thread {
 
-    HereAndNow(Runnable work) {
+    CallingThread(Runnable work) {
         super(work);
     }
 

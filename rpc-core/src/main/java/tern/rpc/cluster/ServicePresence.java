@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * taken over its address. The reference then avoids the provider for 10 s, and for 10 s longer after each further
  * failed attempt, up to 300 s. A new connection resets this state. Thread-safe.
  */
-final class Presence {
+final class ServicePresence {
 
     private static final long AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_AVOIDED_NANOS = TimeUnit.SECONDS.toNanos(300);
@@ -18,7 +18,7 @@ final class Presence {
     private volatile long untilNanos;
     private int failures; // This object's lock guards this field.
 
-    Presence(long usableSince) {
+    ServicePresence(long usableSince) {
         this.usableSinceNanos = usableSince;
     }
 

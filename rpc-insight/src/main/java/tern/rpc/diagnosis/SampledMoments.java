@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * What other threads did at the moments at which the threads of calls were sampled. A sample belongs to the moment with
  * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
  */
-final class Moments {
+final class SampledMoments {
 
     private static final int MAX_MOMENTS = 1_024;
 
@@ -22,7 +22,7 @@ final class Moments {
      * One moment.
      *
      * @param isCommonPoolFull whether all threads of the common pool were busy while further tasks waited for them
-     * @param work what the threads did that serve no call; null if these threads were not sampled
+     * @param work the work of threads that serve no call; null if these threads were not sampled
      */
     private record Moment(
             boolean isCommonPoolFull, @Nullable Work work) {}
