@@ -135,8 +135,9 @@ final class CodeText {
 
     /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
-        Operations.Failed failing = operations.failedIn(part);
-        Operations.Polled polled = operations.polledIn(part);
+        RepeatedOperations repeated = new RepeatedOperations(excess, operations);
+        RepeatedOperations.Failed failing = repeated.failedIn(part);
+        RepeatedOperations.Polled polled = repeated.polledIn(part);
         if (failing == null && polled != null) {
             return polling(part, polled, shown, line);
         }
@@ -184,7 +185,7 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private static Told retry(Operations.Failed failing, String shown) {
+    private static Told retry(RepeatedOperations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
@@ -213,7 +214,8 @@ final class CodeText {
      * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
      * process.
      */
-    private static Told polling(Part part, Operations.Polled polled, String shown, @Nullable StackTraceElement line) {
+    private static Told polling(
+            Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " a call, in " + shown;
         boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
         return code(
