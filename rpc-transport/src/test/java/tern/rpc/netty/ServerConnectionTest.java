@@ -27,7 +27,7 @@ class ServerConnectionTest {
         ServerPort port = new ServerPort(
                 settings,
                 new DrainingTest.NoCalls(),
-                new NettyServerTransport.Counters(),
+                new ServerCounters(),
                 InboundBudget.forAll(settings.maxInboundBytes()),
                 InboundBudget.forStrangers(settings.maxInboundBytes()),
                 new FairBudget(settings.maxHeadBytes()),

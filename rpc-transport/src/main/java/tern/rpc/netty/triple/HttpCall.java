@@ -58,7 +58,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         this.encoding = encoding;
         this.body = new RequestBody(exchange, reader, this);
         this.answer = new HttpAnswer(this, acceptsGzip);
-        this.hidden = exchange.connection().asksAuthorizers() ? new HiddenMistake() : null;
+        this.hidden = exchange.connection().handler().asksAuthorizers() ? new HiddenMistake() : null;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos() + timeoutNanos);
     }
 
@@ -401,7 +401,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public @Nullable Object readElement(Frame frame) {
-        return read(frame, connection().services()).arguments()[0];
+        return read(frame, connection().handler().services()).arguments()[0];
     }
 
     /**
