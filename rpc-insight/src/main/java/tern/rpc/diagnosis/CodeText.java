@@ -28,14 +28,14 @@ final class CodeText {
 
     private final Evidence evidence;
     private final Excess excess;
-    private final PoolText pools;
+    private final ExecutorText executors;
     private final Operations operations;
     private final AwaitedWork work;
 
-    CodeText(Evidence evidence, Excess excess, PoolText pools, Operations operations, AwaitedWork work) {
+    CodeText(Evidence evidence, Excess excess, ExecutorText executors, Operations operations, AwaitedWork work) {
         this.evidence = evidence;
         this.excess = excess;
-        this.pools = pools;
+        this.executors = executors;
         this.operations = operations;
         this.work = work;
     }
@@ -311,7 +311,7 @@ final class CodeText {
                             + " limit",
                     line);
         }
-        Told full = pools.fullExecutor(part);
+        Told full = executors.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
             facts.add("waits    in " + shown);
