@@ -319,7 +319,7 @@ final class PropertyIntents {
                 .filter(intent -> intent.fits(written))
                 .findFirst()
                 .map(intent -> intent.advice()
-                        .replace(PARENT, PropertySuggestions.joined(written.subList(0, written.size() - 1))))
+                        .replace(PARENT, PropertyPaths.joined(written.subList(0, written.size() - 1))))
                 .orElse(null);
     }
 
