@@ -150,7 +150,9 @@ final class FailurePart {
                 && part != null
                 && part.kind() == Kind.FAILURE
                 && Exceptions.chain(failure).stream()
-                        .noneMatch(one -> one instanceof SQLException || Exceptions.known(one) != null || Exceptions.isMistake(one));
+                        .noneMatch(one -> one instanceof SQLException
+                                || Exceptions.known(one) != null
+                                || Exceptions.isMistake(one));
     }
 
     /** Returns the phase of the operation that failed ({@link FailedPeer#phase}); null if the call did not fail. */
@@ -182,7 +184,8 @@ final class FailurePart {
                 String file = frame.getFileName();
                 if (file != null && file.startsWith(ON_PROVIDER)) {
                     String method = ApplicationCode.method(frame);
-                    return failing(method + " at " + file.substring(ON_PROVIDER.length()), Exceptions.named(chain.get(i)));
+                    return failing(
+                            method + " at " + file.substring(ON_PROVIDER.length()), Exceptions.named(chain.get(i)));
                 }
             }
         }
@@ -352,7 +355,8 @@ final class FailurePart {
             }
             if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());
-                return failing(FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : Exceptions.named(one));
+                return failing(
+                        FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : Exceptions.named(one));
             }
         }
         return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));

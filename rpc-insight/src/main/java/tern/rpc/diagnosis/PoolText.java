@@ -67,7 +67,8 @@ final class PoolText {
         PoolVerdict verdict = PoolVerdict.find(pools, part);
         if (verdict == null) {
             UnknownPoolText unknown = new UnknownPoolText(excess);
-            return new Told(unknown.kind(part), part.name(), unknown.change(part, executors.mostly(part.name())), List.of());
+            return new Told(
+                    unknown.kind(part), part.name(), unknown.change(part, executors.mostly(part.name())), List.of());
         }
         String name = "\"" + verdict.name() + "\"";
         String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();

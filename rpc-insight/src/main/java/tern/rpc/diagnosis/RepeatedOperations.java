@@ -58,13 +58,12 @@ final class RepeatedOperations {
         int all = sleeping.size();
         return counts.entrySet().stream()
                 .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
-                .filter(entry ->
-                        isWithin(
-                                        operations.placeOf(
-                                                entry.getKey().getKey(), entry.getKey().getValue()),
-                                        sleep.name())
-                                || excess.samples.isRepeatedBetween(
-                                        sleep, entry.getKey().getKey()))
+                .filter(entry -> isWithin(
+                                operations.placeOf(
+                                        entry.getKey().getKey(), entry.getKey().getValue()),
+                                sleep.name())
+                        || excess.samples.isRepeatedBetween(
+                                sleep, entry.getKey().getKey()))
                 .max(Map.Entry.comparingByValue())
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))

@@ -150,9 +150,8 @@ final class TimeOuts {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
-        Operations.Sum attempts = phase == null
-                ? new Operations.Sum(0, 0)
-                : RepeatedOperations.attempts(call, phase, part.name());
+        Operations.Sum attempts =
+                phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
         return phase != null
                 && attempts.count() > 1
                 && attempts.eachNanos() <= AS_USUAL * operations.usualNamed(phase, part.name());
@@ -354,7 +353,8 @@ final class TimeOuts {
             return false;
         }
         long repeated = failed.ended.stream()
-                .filter(call -> RepeatedOperations.attempts(call, phase, part.name()).count() > 1)
+                .filter(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count() > 1)
                 .count();
         return 2 * repeated >= failed.calls();
     }

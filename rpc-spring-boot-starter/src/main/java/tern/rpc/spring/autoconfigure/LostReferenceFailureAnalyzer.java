@@ -126,7 +126,7 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
     private static boolean mayBeService(Class<?> type) {
         if (!type.isInterface()
                 || ServiceInterfaces.isForeign(type)
-                || Arrays.stream(type.getInterfaces()).anyMatch(ExportedBeans::isForeign)) {
+                || Arrays.stream(type.getInterfaces()).anyMatch(ServiceInterfaces::isForeign)) {
             // Libraries such as Spring Data create beans for interfaces that extend an interface of the library.
             return false;
         }
