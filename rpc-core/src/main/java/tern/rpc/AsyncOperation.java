@@ -16,7 +16,7 @@ public final class AsyncOperation {
     private final Supplier<@Nullable String> name;
     private final long begun;
 
-    AsyncOperation(CallLedger call, Phase kind, Supplier<@Nullable String> name, long begun) {
+    private AsyncOperation(CallLedger call, Phase kind, Supplier<@Nullable String> name, long begun) {
         this.call = call;
         this.kind = kind;
         this.name = name;
@@ -26,6 +26,34 @@ public final class AsyncOperation {
     /** Returns an operation that belongs to no call. Nothing is recorded for it. */
     public static AsyncOperation none() {
         return NONE;
+    }
+
+    /** Records the start of an operation. See {@link CallLedger#begin}. */
+    static AsyncOperation begin(CallLedger ledger, Phase kind, Supplier<@Nullable String> name) {
+        if (!ledger.isOpen()) {
+            return NONE;
+        }
+        CallLedger call = ledger.whole();
+        AsyncOperation operation = new AsyncOperation(call, kind, name, call.now());
+        call.others().begins(operation);
+        return operation;
+    }
+
+    /**
+     * Records that a task of the ledger's call waits for a thread of an executor. {@link CallLedger#unfinished} lists
+     * the task until {@link #started} is called. If the task never starts, nothing else shows what the call waits for.
+     *
+     * @param executor the executor name, for diagnoses
+     * @param now the current time on the call's clock
+     */
+    static AsyncOperation queued(CallLedger ledger, String executor, long now) {
+        if (!ledger.isOpen()) {
+            return NONE;
+        }
+        CallLedger call = ledger.whole();
+        AsyncOperation task = new AsyncOperation(call, Phase.EXECUTOR, () -> executor, now);
+        call.others().queued(task);
+        return task;
     }
 
     /**
@@ -43,8 +71,14 @@ public final class AsyncOperation {
      *     that was passed to {@link CallLedger#begin}
      */
     public void end(@Nullable String result) {
-        if (call.isOpen() && !call.isEnded()) {
-            call.ended(this, result == null ? name.get() : result);
+        if (!call.isOpen() || call.isEnded()) {
+            return;
+        }
+        String known = result == null ? name.get() : result;
+        long spent = nanos(call.now());
+        call.others().ends(this, spent);
+        if (known != null) {
+            call.named(kind, known, spent);
         }
     }
 
@@ -54,7 +88,7 @@ public final class AsyncOperation {
      */
     void started() {
         if (call.isOpen() && !call.isEnded()) {
-            call.started(this);
+            call.others().started(this);
         }
     }
 

@@ -198,7 +198,8 @@ public final class CallLedger {
         }
     }
 
-    private void named(Phase kind, String name, long spentNanos) {
+    /** Records a measured operation with its name, unless it was short. Any thread may call this. */
+    void named(Phase kind, String name, long spentNanos) {
         if (spentNanos >= NAMED_FROM_NANOS) {
             record(kind, name, spentNanos, 1);
         }
@@ -310,43 +311,7 @@ public final class CallLedger {
      * @return the operation; the caller must end it
      */
     public AsyncOperation begin(Phase kind, Supplier<@Nullable String> name) {
-        if (!open) {
-            return AsyncOperation.none();
-        }
-        CallLedger call = whole();
-        AsyncOperation operation = new AsyncOperation(call, kind, name, call.now());
-        call.others().begins(operation);
-        return operation;
-    }
-
-    /**
-     * Records that a task of this call waits for a thread of an executor. {@link #unfinished} lists the task until
-     * {@link AsyncOperation#started} is called. If the task never starts, nothing else shows what the call waits for.
-     *
-     * @param executor the executor name, for diagnoses
-     * @param now the current time on the call's clock
-     */
-    AsyncOperation queued(String executor, long now) {
-        if (!open) {
-            return AsyncOperation.none();
-        }
-        CallLedger call = whole();
-        AsyncOperation task = new AsyncOperation(call, Phase.EXECUTOR, () -> executor, now);
-        call.others().queued(task);
-        return task;
-    }
-
-    void started(AsyncOperation task) {
-        others().started(task);
-    }
-
-    /** Records the end of an asynchronous operation of this call. */
-    void ended(AsyncOperation operation, @Nullable String name) {
-        long spent = operation.nanos(now());
-        others().ends(operation, spent);
-        if (name != null) {
-            named(operation.kind(), name, spent);
-        }
+        return AsyncOperation.begin(this, kind, name);
     }
 
     /**
@@ -412,7 +377,8 @@ public final class CallLedger {
         return open && whole() == other.whole();
     }
 
-    private CallLedger whole() {
+    /** Returns the ledger of the whole call; this ledger unless it records a part of a call. */
+    CallLedger whole() {
         return part == null ? this : part.call();
     }
 
@@ -451,7 +417,7 @@ public final class CallLedger {
         }
     }
 
-    private OtherThreads others() {
+    OtherThreads others() {
         OtherThreads known = others;
         if (known != null) {
             return known;
@@ -475,24 +441,11 @@ public final class CallLedger {
      * @param now the current time on the ledger's clock
      */
     public long nanos(Phase kind, long now) {
-        long own = ofThread(kind, now);
-        OtherThreads known = others;
-        if (known == null) {
-            return own;
+        if (!open) {
+            return 0;
         }
-        return switch (kind) {
-            case UNATTRIBUTED -> Math.max(0, own - known.allNanos());
-            case OWN -> {
-                long left = Math.max(0, known.allNanos() - ofThread(Phase.UNATTRIBUTED, now));
-                yield Math.max(0, own - left) + known.nanos(kind);
-            }
-            default -> own + known.nanos(kind);
-        };
-    }
-
-    /** Returns the time that this ledger's thread spent in the phase, in nanoseconds. */
-    private long ofThread(Phase kind, long now) {
-        return open ? phases.nanos(kind, now) : 0;
+        OtherThreads known = others;
+        return known == null ? phases.nanos(kind, now) : known.nanosWith(phases, kind, now);
     }
 
     /** Returns the number of operations of the given kind that all threads have started. Any thread may call this. */

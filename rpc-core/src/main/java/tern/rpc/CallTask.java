@@ -24,7 +24,7 @@ public final class CallTask implements Runnable {
         this.call = call;
         this.executor = executor;
         this.submitted = call.now();
-        this.queued = isAwaited ? call.queued(executor, submitted) : AsyncOperation.none();
+        this.queued = isAwaited ? AsyncOperation.queued(call, executor, submitted) : AsyncOperation.none();
         this.idleBefore = call.idleNanos();
     }
 

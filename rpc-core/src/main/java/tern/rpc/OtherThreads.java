@@ -37,6 +37,24 @@ final class OtherThreads {
         return sums.get(kind.ordinal());
     }
 
+    /**
+     * Returns the time that the call's thread and the other threads spent in the given phase, in nanoseconds. See
+     * {@link CallLedger#nanos}.
+     *
+     * @param own the phases of the call's thread
+     */
+    long nanosWith(PhaseClock own, Phase kind, long now) {
+        long ofThread = own.nanos(kind, now);
+        return switch (kind) {
+            case UNATTRIBUTED -> Math.max(0, ofThread - allNanos());
+            case OWN -> {
+                long left = Math.max(0, allNanos() - own.nanos(Phase.UNATTRIBUTED, now));
+                yield Math.max(0, ofThread - left) + nanos(kind);
+            }
+            default -> ofThread + nanos(kind);
+        };
+    }
+
     int count(Phase kind) {
         return (int) sums.get(PHASES + kind.ordinal());
     }

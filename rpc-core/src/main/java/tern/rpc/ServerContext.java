@@ -141,7 +141,7 @@ public final class ServerContext {
      */
     public Runnable wrap(Runnable task, String executor) {
         long submitted = ledger.now();
-        AsyncOperation queued = ledger.queued(executor, submitted);
+        AsyncOperation queued = AsyncOperation.queued(ledger, executor, submitted);
         long idleBefore = ledger.idleNanos();
         return () -> {
             queued.started();

@@ -350,27 +350,23 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns whether calls wait because all regular threads, or all spare threads, are busy. If calls waited even
-     * though a thread was idle, the process was probably paused.
-     *
-     * @param forSpare true for the spare threads, false for the regular ones
+     * Returns the reason to refuse a call that has waited for a worker until its time limit; null if the call waits on
+     * or if an idle thread has just taken it.
      */
-    boolean isOverloaded(boolean forSpare) {
-        return workers.isSaturated(forSpare);
-    }
-
-    /** If a regular thread is idle, runs a call that waits until another call of its tenant frees a spare thread. */
-    boolean offerToIdle(ServedCall waiting) {
-        return workers.offerToIdle(waiting);
-    }
-
-    /** If a regular thread is idle, runs a call that waits for a thread of the method reserve. */
-    boolean offerReservedToIdle(ServedCall waiting) {
-        return workers.offerReservedToIdle(waiting);
-    }
-
-    /** Returns whether the call has waited too long for another call of its tenant. If so, its wait ends. */
-    boolean waitedInVain(ServedCall waiting) {
-        return workers.waitedInVain(waiting);
+    @Nullable
+    Refusal reasonToRefuse(ServedCall waiting) {
+        if (waiting.call.deadline().isExpired(clock.nanoTime())) {
+            return Refusal.DEADLINE;
+        }
+        if (waiting.isCritical()) {
+            return null;
+        }
+        if (waiting.isReserved()) {
+            return workers.offerReservedToIdle(waiting) ? null : Refusal.WAIT;
+        }
+        if (workers.offerToIdle(waiting)) {
+            return null;
+        }
+        return workers.isSaturated(waiting.isSpare()) || workers.waitedInVain(waiting) ? Refusal.WAIT : null;
     }
 }

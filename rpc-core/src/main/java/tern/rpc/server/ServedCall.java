@@ -5,7 +5,6 @@ import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,12 +34,6 @@ import tern.rpc.transport.ServerCall;
 final class ServedCall extends CallPermits implements Runnable, ServerCall.Watcher {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
-
-    /**
-     * If the caller cancels a call at most this long before the deadline, the deadline counts as passed, because the
-     * clocks of client and server differ.
-     */
-    private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
@@ -355,7 +348,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     @Override
     public void expired() {
-        Refusal reason = reasonToRefuse();
+        Refusal reason = dispatcher.reasonToRefuse(this);
         if (reason != null && STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
             dispatcher.refuse(call, reason);
@@ -378,22 +371,6 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         }
     }
 
-    private @Nullable Refusal reasonToRefuse() {
-        if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
-            return Refusal.DEADLINE;
-        }
-        if (isCritical()) {
-            return null;
-        }
-        if (isReserved()) {
-            return dispatcher.offerReservedToIdle(this) ? null : Refusal.WAIT;
-        }
-        if (dispatcher.offerToIdle(this)) {
-            return null;
-        }
-        return dispatcher.isOverloaded(isSpare()) || dispatcher.waitedInVain(this) ? Refusal.WAIT : null;
-    }
-
     /**
      * Returns whether the deadline has passed. The timer may fire before the deadline, because it also limits the wait
      * in the queue. A worker may have taken the call just before the timer fires.
@@ -409,21 +386,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         } else if (endRunning()) {
-            cancel(whyGone());
+            long now = dispatcher.clock().nanoTime();
+            cancel(ServedFailures.callerIsGone(name(), context, now, now - call.receivedNanos()));
         }
-    }
-
-    /**
-     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
-     * pass, otherwise CANCELLED. The caller's clock may be slightly ahead.
-     */
-    private RpcException whyGone() {
-        ServerContext serving = context;
-        long now = dispatcher.clock().nanoTime();
-        boolean gaveUp = serving != null && serving.deadline().remainingNanos(now) <= EARLY_NANOS;
-        return gaveUp
-                ? ServedFailures.stillRunning(name(), now - call.receivedNanos())
-                : ServedFailures.callerIsGone(name());
     }
 
     private void cancel(RpcException reason) {

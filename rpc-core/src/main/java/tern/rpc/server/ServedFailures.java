@@ -1,16 +1,24 @@
 package tern.rpc.server;
 
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.transport.TimeOuts;
 
 /** Creates the exceptions for calls that the server ends itself. */
 final class ServedFailures {
+
+    /**
+     * If the caller cancels a call at most this long before the deadline, the deadline counts as passed, because the
+     * clocks of client and server differ.
+     */
+    private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private ServedFailures() {}
 
@@ -64,8 +72,17 @@ final class ServedFailures {
                 Executed.MAYBE);
     }
 
-    static RpcException callerIsGone(String name) {
-        return RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
+    /**
+     * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
+     * pass, otherwise CANCELLED. The caller's clock may be slightly ahead.
+     *
+     * @param serving null if the call has no context yet
+     * @param tookNanos the time since the call was received
+     */
+    static RpcException callerIsGone(String name, @Nullable ServerContext serving, long now, long tookNanos) {
+        return serving != null && serving.deadline().remainingNanos(now) <= EARLY_NANOS
+                ? stillRunning(name, tookNanos)
+                : RpcException.refusal(StatusCode.CANCELLED, name + ": the caller is gone", Executed.MAYBE);
     }
 
     /** Returns the failure for a method that sends messages on a stream whose call has ended. */

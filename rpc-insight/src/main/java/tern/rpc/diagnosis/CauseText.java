@@ -38,6 +38,7 @@ final class CauseText {
     private final Map<String, PoolVerdict> pools;
     private final Map<Part, List<Symptom>> symptoms;
     private final Operations operations;
+    private final ExecutorText executorText;
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
@@ -54,7 +55,8 @@ final class CauseText {
         this.pools = pools;
         this.symptoms = symptoms;
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
-        this.poolText = new PoolText(evidence, excess, pools, operations);
+        this.executorText = new ExecutorText(evidence, excess, pools, operations);
+        this.poolText = new PoolText(evidence, excess, pools, operations, executorText);
         this.machineText = new MachineText(evidence, excess);
         this.timeOuts = new TimeOuts(evidence, excess, operations);
         this.stampedes = new Stampedes(evidence, excess, operations, new OperationCounts(evidence, excess, operations));
@@ -63,7 +65,7 @@ final class CauseText {
         this.remoteText = new RemoteText(evidence, excess, operations, timeOuts);
         this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(
-                evidence, excess, poolText, operations, new AwaitedWork(evidence, excess, operations, pools));
+                evidence, excess, executorText, operations, new AwaitedWork(evidence, excess, operations, pools));
     }
 
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
@@ -198,7 +200,7 @@ final class CauseText {
         return switch (part.kind()) {
             case POOL -> UnknownExecutors.isOne(part) ? unknownExecutor(part) : poolText.pool(part);
             case QUEUE -> workers();
-            case CALLER_RUNS -> poolText.executor();
+            case CALLER_RUNS -> executorText.executor();
             case EXECUTOR -> rejection(part);
             case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
             case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : redisText.command(part);
@@ -272,7 +274,7 @@ final class CauseText {
     }
 
     private Told rejection(Part part) {
-        RejectedTasks.Rejection rejection = new RejectedTasks(evidence, poolText::change, pools).of(part);
+        RejectedTasks.Rejection rejection = new RejectedTasks(evidence, executorText::change, pools).of(part);
         return new Told("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
     }
 

@@ -28,14 +28,14 @@ final class CodeText {
 
     private final Evidence evidence;
     private final Excess excess;
-    private final PoolText pools;
+    private final ExecutorText executors;
     private final Operations operations;
     private final AwaitedWork work;
 
-    CodeText(Evidence evidence, Excess excess, PoolText pools, Operations operations, AwaitedWork work) {
+    CodeText(Evidence evidence, Excess excess, ExecutorText executors, Operations operations, AwaitedWork work) {
         this.evidence = evidence;
         this.excess = excess;
-        this.pools = pools;
+        this.executors = executors;
         this.operations = operations;
         this.work = work;
     }
@@ -147,8 +147,9 @@ final class CodeText {
 
     /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
-        Operations.Failed failing = operations.failedIn(part);
-        Operations.Polled polled = operations.polledIn(part);
+        RepeatedOperations repeated = new RepeatedOperations(excess, operations);
+        RepeatedOperations.Failed failing = repeated.failedIn(part);
+        RepeatedOperations.Polled polled = repeated.polledIn(part);
         if (failing == null && polled != null) {
             return polling(part, polled, shown, line);
         }
@@ -196,7 +197,7 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private static Told retry(Operations.Failed failing, String shown) {
+    private static Told retry(RepeatedOperations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
@@ -225,7 +226,8 @@ final class CodeText {
      * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
      * process.
      */
-    private static Told polling(Part part, Operations.Polled polled, String shown, @Nullable StackTraceElement line) {
+    private static Told polling(
+            Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
         boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
         return code(
@@ -323,7 +325,7 @@ final class CodeText {
                             + " limit",
                     line);
         }
-        Told full = pools.fullExecutor(part);
+        Told full = executors.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
             facts.add("waits    in " + shown);

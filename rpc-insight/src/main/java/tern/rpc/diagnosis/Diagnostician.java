@@ -25,7 +25,6 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.Holders;
-import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
@@ -44,14 +43,6 @@ public final class Diagnostician {
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;
-
-    /**
-     * The flight recorder starts when calls have missed the latency target for this time. Starting the recorder slows
-     * down the process, and the delay keeps this effect out of the first diagnoses.
-     */
-    private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
-
-    private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
     /**
@@ -84,8 +75,6 @@ public final class Diagnostician {
     private final MethodMisses methods;
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
-    private volatile boolean recordsMisses;
-    private long lastRecording = Long.MIN_VALUE; // Only the diagnosis thread uses this field.
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
@@ -99,45 +88,6 @@ public final class Diagnostician {
     private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
-
-    /** The parts of the application that the diagnosis can observe. */
-    public interface Surroundings {
-
-        /** Returns the calls that are currently running. */
-        List<RunningCall> running();
-
-        /** Returns the number of calls refused since the start of the process, by reason. */
-        Map<String, Long> refused();
-
-        /** Returns all pools of the application. */
-        List<PoolSource> pools();
-
-        /**
-         * Returns when each data source and each Redis server last answered, by name. A kind of store with only one
-         * instance is omitted.
-         */
-        default Map<String, Long> answers() {
-            return Map.of();
-        }
-
-        /**
-         * Returns the server of each data source and each Redis server, by name. Two data sources may have the same
-         * server. Data sources and Redis servers with an unknown server are omitted.
-         */
-        default Map<String, String> servers() {
-            return Map.of();
-        }
-
-        /** Returns the time limits that properties set for operations such as HTTP exchanges. */
-        default List<TimeLimit> timeLimits() {
-            return List.of();
-        }
-
-        /** Returns how log lines reach their appenders. */
-        default LoggingMode logging() {
-            return LoggingMode.ASYNCHRONOUS;
-        }
-    }
 
     Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
         this.meters = meters;
@@ -165,7 +115,7 @@ public final class Diagnostician {
      *     ten seconds
      */
     public void start(boolean recordMisses) {
-        recordsMisses = recordMisses;
+        recording.startInMisses(recordMisses);
         process.start();
     }
 
@@ -462,23 +412,12 @@ public final class Diagnostician {
                 rates.between(start, current, seconds),
                 surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
-        recordIfItLasts(now, seen);
+        if (recording.isDue(now, sinceNanos, seen)) {
+            record();
+        }
         latest = report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
-    }
-
-    private void recordIfItLasts(long now, Machine seen) {
-        if (seen.isBusy() && !FlightRecording.startsCheaply()) {
-            // Starting the flight recorder discards all compiled code, and busy processors take long to compile the
-            // code again.
-            return;
-        }
-        boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
-        if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {
-            lastRecording = now;
-            record();
-        }
     }
 
     private Second startOf(long from, Second current) {

@@ -4,12 +4,9 @@ import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.UnresolvedAddressException;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -38,8 +35,6 @@ final class FailurePart {
     /** The failure text for a peer that does not answer connection attempts. */
     static final String NOT_ACCEPTED = "connections are not accepted in time";
 
-    private static final int MAX_CAUSES = 8;
-
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
@@ -52,40 +47,8 @@ final class FailurePart {
     /** A fragment of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
-    /**
-     * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
-     */
-    private static final List<String> KNOWN_TEXTS = List.of(
-            "Connection refused",
-            "Connection reset",
-            "Broken pipe",
-            "No route to host",
-            "Network is unreachable",
-            "Address already in use",
-            "Cannot assign requested address",
-            "Too many open files",
-            "No space left on device",
-            "Read-only file system",
-            "Permission denied",
-            "unable to create native thread",
-            "Java heap space",
-            "GC overhead limit exceeded",
-            "Metaspace",
-            "Direct buffer memory",
-            "Too many connections",
-            "Lock wait timeout exceeded",
-            "Out of memory",
-            "remaining connection slots are reserved",
-            "max number of clients reached");
-
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
-
-    /** The text that separates the exception from the line of code in the name of a failure. */
-    private static final String IN = " in ";
-
-    /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
-    private static final String CANCELLED = "57014";
 
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
 
@@ -103,14 +66,14 @@ final class FailurePart {
         if (failure instanceof ErrorStatus answer) {
             return new Part(Kind.FAILURE, "status " + answer.status() + " of " + call.method());
         }
-        List<Throwable> chain = chain(failure);
+        List<Throwable> chain = Exceptions.chain(failure);
         Part peer = ofPeer(call, chain);
         if (peer != null) {
             return peer;
         }
         LocalRefusals.Limiter limiter = LocalRefusals.of(failure);
         if (limiter != null && ofProvider(chain) == null) {
-            return LocalRefusals.part(limiter, chain, in(chain));
+            return LocalRefusals.part(limiter, chain, Exceptions.in(chain));
         }
         String condition = condition(chain);
         if (condition != null) {
@@ -123,9 +86,9 @@ final class FailurePart {
                 return named != null ? named : Account.part(pool, "");
             }
             if (one instanceof RejectedExecutionException) {
-                return RejectedTasks.part(chain, in(chain));
+                return RejectedTasks.part(chain, Exceptions.in(chain));
             }
-            if (isTimeOut(one)) {
+            if (Exceptions.isTimeOut(one)) {
                 return null;
             }
         }
@@ -144,7 +107,7 @@ final class FailurePart {
         for (Throwable one : chain) {
             boolean atPool = waitedFor(one) != null;
             waited |= atPool;
-            late |= !atPool && isTimeOut(one);
+            late |= !atPool && Exceptions.isTimeOut(one);
         }
         String hidden = waited || late ? HiddenReasons.of(chain) : null;
         // if a connection is lost because a statement took too long, the statement is the cause
@@ -186,14 +149,16 @@ final class FailurePart {
         return failure != null
                 && part != null
                 && part.kind() == Kind.FAILURE
-                && chain(failure).stream()
-                        .noneMatch(one -> one instanceof SQLException || known(one) != null || isMistake(one));
+                && Exceptions.chain(failure).stream()
+                        .noneMatch(one -> one instanceof SQLException
+                                || Exceptions.known(one) != null
+                                || Exceptions.isMistake(one));
     }
 
     /** Returns the phase of the operation that failed ({@link FailedPeer#phase}); null if the call did not fail. */
     static @Nullable Phase phase(EndedCall call) {
         Throwable failure = call.failure();
-        return failure == null ? null : FailedPeer.phase(call, chain(failure));
+        return failure == null ? null : FailedPeer.phase(call, Exceptions.chain(failure));
     }
 
     /**
@@ -203,19 +168,9 @@ final class FailurePart {
     static boolean passesThrough(EndedCall call, String method) {
         Throwable failure = call.failure();
         return failure != null
-                && chain(failure).stream()
+                && Exceptions.chain(failure).stream()
                         .flatMap(one -> Stream.of(one.getStackTrace()))
                         .anyMatch(frame -> ApplicationCode.method(frame).equals(method));
-    }
-
-    /** Returns whether the exception shows a programming error or an error of the JVM. */
-    private static boolean isMistake(Throwable failure) {
-        return failure instanceof Error
-                || failure instanceof NullPointerException
-                || failure instanceof ClassCastException
-                || failure instanceof IndexOutOfBoundsException
-                || failure instanceof NumberFormatException
-                || failure instanceof ArithmeticException;
     }
 
     /**
@@ -229,7 +184,8 @@ final class FailurePart {
                 String file = frame.getFileName();
                 if (file != null && file.startsWith(ON_PROVIDER)) {
                     String method = ApplicationCode.method(frame);
-                    return failing(method + " at " + file.substring(ON_PROVIDER.length()), named(chain.get(i)));
+                    return failing(
+                            method + " at " + file.substring(ON_PROVIDER.length()), Exceptions.named(chain.get(i)));
                 }
             }
         }
@@ -248,40 +204,13 @@ final class FailurePart {
                 : POOL_TIMEOUTS.get(failure.getClass().getSimpleName());
     }
 
-    private static List<Throwable> chain(Throwable failure) {
-        List<Throwable> chain = new ArrayList<>();
-        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = next.getCause()) {
-            chain.add(next);
-        }
-        return chain;
-    }
-
-    private static boolean isConnectTimeOut(Throwable failure) {
-        String message = failure.getMessage();
-        String type = failure.getClass().getSimpleName();
-        return type.equals("ConnectTimeoutException")
-                || type.equals("HttpConnectTimeoutException")
-                || (type.endsWith("TimeoutException")
-                        && message != null
-                        && message.toLowerCase(Locale.ROOT).contains("connect timed out"));
-    }
-
-    private static boolean isTimeOut(Throwable failure) {
-        String type = failure.getClass().getSimpleName();
-        return (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)
-                || ClientFailures.isLate(failure)
-                || type.endsWith("TimeoutException")
-                || type.equals("TransactionTimedOutException")
-                || (failure instanceof SQLException sql && CANCELLED.equals(sql.getSQLState()));
-    }
-
     /**
      * Returns the line of application code that stopped waiting for a result, as in {@code Future.get} with a timeout;
      * null if the call did not fail for this reason.
      */
     static @Nullable String givenUpIn(EndedCall call) {
         Throwable failure = call.failure();
-        List<Throwable> chain = failure == null ? List.of() : chain(failure);
+        List<Throwable> chain = failure == null ? List.of() : Exceptions.chain(failure);
         // A client's exception may be caused by a TimeoutException, too, but the client then sets the time limit.
         boolean isOfCode =
                 chain.stream().anyMatch(one -> one.getClass() == TimeoutException.class) && operation(chain) == null;
@@ -291,8 +220,8 @@ final class FailurePart {
     /** Returns the line of application code in which the call failed; null if it is unknown. */
     static @Nullable String placeOf(EndedCall call) {
         Throwable failure = call.failure();
-        String place = failure == null ? "" : in(chain(failure));
-        return place.isEmpty() ? null : place.substring(IN.length());
+        String place = failure == null ? "" : Exceptions.in(Exceptions.chain(failure));
+        return place.isEmpty() ? null : place.substring(Exceptions.IN.length());
     }
 
     /**
@@ -305,12 +234,12 @@ final class FailurePart {
         if (failure == null || of(call) != null) {
             return null;
         }
-        List<Throwable> chain = chain(failure);
+        List<Throwable> chain = Exceptions.chain(failure);
         if (chain.stream().anyMatch(one -> CallerDeadlines.hasPassed(call.method(), one))) {
             return new Part(Kind.TIMEOUT, DEADLINE);
         }
         Throwable timeout =
-                chain.stream().filter(FailurePart::isTimeOut).findFirst().orElse(failure);
+                chain.stream().filter(Exceptions::isTimeOut).findFirst().orElse(failure);
         boolean deadline = timeout instanceof RpcException;
         Phase phase = deadline ? Phase.RPC : operation(chain);
         NamedTimes.Entry longest = Stream.concat(call.ledger().named().stream(), call.ledger().unfinished().stream())
@@ -320,7 +249,7 @@ final class FailurePart {
         if (longest != null && (phase != null || 2 * longest.nanos() >= call.tookNanos())) {
             return Account.part(longest.kind(), OperationNames.withoutStatus(longest.name()));
         }
-        return new Part(Kind.TIMEOUT, deadline ? DEADLINE : named(timeout) + in(chain));
+        return new Part(Kind.TIMEOUT, deadline ? DEADLINE : Exceptions.named(timeout) + Exceptions.in(chain));
     }
 
     /**
@@ -329,7 +258,7 @@ final class FailurePart {
      */
     static @Nullable String limit(EndedCall call) {
         Throwable failure = call.failure();
-        return failure == null ? null : CallerDeadlines.limit(chain(failure));
+        return failure == null ? null : CallerDeadlines.limit(Exceptions.chain(failure));
     }
 
     /** Returns the kind of operation that throws one of the given exceptions; null if several kinds may throw it. */
@@ -361,11 +290,11 @@ final class FailurePart {
                     || one instanceof SocketException
                     || one instanceof ClosedChannelException
                     || one.getClass().getSimpleName().equals("NoHttpResponseException");
-            if (network && !"Too many open files".equals(known(one))) {
-                String connecting = whileConnecting(chain, i);
-                return failing(FailedPeer.name(call, chain), connecting == null ? text(one) : connecting);
+            if (network && !"Too many open files".equals(Exceptions.known(one))) {
+                String connecting = Exceptions.whileConnecting(chain, i);
+                return failing(FailedPeer.name(call, chain), connecting == null ? Exceptions.text(one) : connecting);
             }
-            if (isConnectTimeOut(one)) {
+            if (Exceptions.isConnectTimeOut(one)) {
                 return failing(FailedPeer.name(call, chain), NOT_ACCEPTED);
             }
         }
@@ -418,73 +347,18 @@ final class FailurePart {
                 Part statement = FailedPeer.failedStatement(call, state);
                 return new Part(
                         Kind.FAILURE,
-                        named(one)
+                        Exceptions.named(one)
                                 + (state.isEmpty() ? "" : " " + state)
                                 + (statement == null
-                                        ? in(chain)
+                                        ? Exceptions.in(chain)
                                         : " of " + OperationNames.withoutStatus(statement.name())));
             }
             if (FailedPeer.isOfRedis(one) && one.getMessage() != null) {
                 Matcher word = REDIS_ERROR.matcher(one.getMessage());
-                return failing(FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : named(one));
+                return failing(
+                        FailedPeer.name(call, chain), word.find() ? "answers " + word.group(1) : Exceptions.named(one));
             }
         }
-        return new Part(Kind.FAILURE, named(innermost) + in(chain));
-    }
-
-    private static String in(List<Throwable> chain) {
-        for (int i = chain.size() - 1; i >= 0; i--) {
-            StackTraceElement frame = ApplicationCode.first(chain.get(i).getStackTrace());
-            if (frame != null) {
-                return IN + ApplicationCode.shown(frame);
-            }
-        }
-        return "";
-    }
-
-    private static String named(Throwable failure) {
-        String known = known(failure);
-        String code = failure instanceof RpcException rpc ? " " + rpc.code() : "";
-        return failure.getClass().getSimpleName() + code + (known == null ? "" : " (" + known + ")");
-    }
-
-    /**
-     * Returns the reason why the JDK's HTTP client could not connect; null for any other failure. After a refused
-     * attempt, the client tries again on the closed channel, and reports only the second failure, which has no message.
-     */
-    private static @Nullable String whileConnecting(List<Throwable> chain, int innermost) {
-        boolean isWithin = chain.get(innermost) instanceof ClosedChannelException
-                && innermost > 0
-                && chain.get(innermost - 1) instanceof ConnectException;
-        boolean isItself = chain.get(innermost) instanceof ConnectException
-                && chain.get(innermost).getMessage() == null;
-        if (!isWithin && !isItself) {
-            return null;
-        }
-        boolean isUnknown = chain.stream().anyMatch(UnresolvedAddressException.class::isInstance);
-        return isUnknown ? HiddenReasons.UNRESOLVED : "Connection refused";
-    }
-
-    private static String text(Throwable failure) {
-        String known = known(failure);
-        if (known != null) {
-            return known;
-        }
-        return failure instanceof UnknownHostException
-                ? HiddenReasons.UNRESOLVED
-                : failure.getClass().getSimpleName();
-    }
-
-    private static @Nullable String known(Throwable failure) {
-        String message = failure.getMessage();
-        if (message != null) {
-            String lower = message.toLowerCase(Locale.ROOT);
-            for (String text : KNOWN_TEXTS) {
-                if (lower.contains(text.toLowerCase(Locale.ROOT))) {
-                    return text;
-                }
-            }
-        }
-        return null;
+        return new Part(Kind.FAILURE, Exceptions.named(innermost) + Exceptions.in(chain));
     }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.FlightRecorder;
@@ -33,8 +34,18 @@ final class FlightRecording {
      */
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
+    /**
+     * A recording is due when calls have missed the latency target for this time. Starting the recorder slows down the
+     * process, and the delay keeps this effect out of the first diagnoses.
+     */
+    private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
+
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
+    private volatile boolean startsInMisses;
+    private long lastDue = Long.MIN_VALUE; // Only the diagnosis thread uses this field.
 
     /** Returns whether this JVM contains the flight recorder. */
     static boolean isThere() {
@@ -50,6 +61,31 @@ final class FlightRecording {
     @Nullable
     Recorded last() {
         return last;
+    }
+
+    /** Sets whether a recording may become due while calls miss the latency target. */
+    void startInMisses(boolean wanted) {
+        startsInMisses = wanted;
+    }
+
+    /**
+     * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns true
+     * at most once in ten minutes. Only the diagnosis thread may call this method.
+     *
+     * @param sinceNanos when calls began to miss the latency target
+     */
+    boolean isDue(long now, long sinceNanos, Machine seen) {
+        if (seen.isBusy() && !startsCheaply()) {
+            // Starting the flight recorder discards all compiled code, and busy processors take long to compile the
+            // code again.
+            return false;
+        }
+        boolean rested = lastDue == Long.MIN_VALUE || now - lastDue >= PAUSE_NANOS;
+        if (!startsInMisses || !rested || now - sinceNanos < DUE_AFTER_NANOS) {
+            return false;
+        }
+        lastDue = now;
+        return true;
     }
 
     /**

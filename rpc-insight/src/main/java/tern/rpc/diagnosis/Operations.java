@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -33,15 +32,6 @@ final class Operations {
 
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
     static final int MANY = 8;
-
-    /**
-     * If each call runs at least this many operations with the same name, they are considered the attempts of a polling
-     * loop.
-     */
-    private static final int MIN_ATTEMPTS = 5;
-
-    /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
-    private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
     private final Excess excess;
     private final UsualOperations usual;
@@ -239,109 +229,6 @@ final class Operations {
         boolean isQuick = sum.eachNanos() < excess.targetNanos() / 4.0
                 && (usually < 0 || sum.eachNanos() <= WIDE_FACTOR * usually + WIDE_NANOS);
         return sum.count() >= MANY && isQuick ? method : null;
-    }
-
-    /**
-     * An operation that code repeats with pauses until another thread or process has done something.
-     *
-     * @param attempts the mean number of attempts per call
-     */
-    record Polled(Phase phase, String name, double attempts) {}
-
-    /**
-     * Returns the operation that code repeats between its pauses; null if there is none. The operation runs in the
-     * sleeping method, or in code that is called by this method or by its caller.
-     */
-    @Nullable
-    Polled polledIn(Part sleep) {
-        Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
-        List<EndedCall> sleeping = new ArrayList<>();
-        for (Excess.Counted counted : excess.accounts) {
-            if (counted.times().of(sleep) > 0) {
-                sleeping.add(counted.call());
-                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                    if (UsualOperations.COUNTED.contains(entry.kind())
-                            && !entry.name().equals(NamedTimes.OTHERS)) {
-                        counts.merge(Map.entry(entry.kind(), entry.name()), entry.count(), Integer::sum);
-                    }
-                }
-            }
-        }
-        int all = sleeping.size();
-        return counts.entrySet().stream()
-                .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
-                .filter(entry ->
-                        isWithin(placeOf(entry.getKey().getKey(), entry.getKey().getValue()), sleep.name())
-                                || excess.samples.isRepeatedBetween(
-                                        sleep, entry.getKey().getKey()))
-                .max(Map.Entry.comparingByValue())
-                .map(entry ->
-                        new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))
-                .orElse(null);
-    }
-
-    /**
-     * Returns whether operations of one name may be the attempts of a polling loop. Many operations of one name may be
-     * attempts. Few operations of one name may be attempts only if calls run more operations of this kind than usual,
-     * and if the additional operations are at least half as many as the attempts.
-     *
-     * @param attempts the number of operations in all of these calls
-     */
-    private boolean areAttempts(Phase phase, int attempts, List<EndedCall> calls) {
-        if (attempts >= MIN_ATTEMPTS * calls.size()) {
-            return true;
-        }
-        Map<String, Integer> methods = new HashMap<>();
-        int operations = 0;
-        for (EndedCall call : calls) {
-            methods.merge(call.method(), 1, Integer::sum);
-            operations += call.ledger().count(phase);
-        }
-        double usually = usual.count(phase, methods);
-        double additional = operations - usually * calls.size();
-        return usually >= 0
-                && attempts >= MIN_ADDITIONAL_ATTEMPTS * calls.size()
-                && additional >= Math.max(calls.size(), attempts / 2.0);
-    }
-
-    private static boolean isWithin(@Nullable String place, String method) {
-        return place != null && place.startsWith(method + ":");
-    }
-
-    /** A failed operation. Its name contains the failure. */
-    record Failed(Phase phase, String name) {}
-
-    /**
-     * Returns the operation that failed most often in the calls that spent time on the given activity or wait; null if
-     * no operation failed in at least half of these calls. An operation has failed if it ended with an exception other
-     * than a timeout, or with status 429 or 5xx.
-     */
-    @Nullable
-    Failed failedIn(Part part) {
-        Map<String, Integer> failing = new TreeMap<>();
-        Map<String, Phase> phases = new HashMap<>();
-        int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
-            if (counted.times().of(part) > 0) {
-                calls++;
-                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
-                    if (mayBeRetried(entry.kind()) && OperationNames.isFailing(entry.name())) {
-                        failing.merge(entry.name(), 1, Integer::sum);
-                        phases.put(entry.name(), entry.kind());
-                    }
-                }
-            }
-        }
-        int all = calls;
-        return failing.entrySet().stream()
-                .filter(entry -> 2 * entry.getValue() >= all)
-                .max(Map.Entry.comparingByValue())
-                .map(entry -> new Failed(phases.getOrDefault(entry.getKey(), Phase.HTTP), entry.getKey()))
-                .orElse(null);
-    }
-
-    private static boolean mayBeRetried(Phase phase) {
-        return phase == Phase.SQL || phase == Phase.REDIS || phase == Phase.HTTP || phase == Phase.RPC;
     }
 
     /**

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,7 +15,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Describes waits for connections and executors, and recommends pool sizes. */
+/** Describes waits for connections and for threads of executors, and recommends pool sizes. */
 final class PoolText {
 
     /**
@@ -43,26 +42,24 @@ final class PoolText {
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /**
-     * A full executor explains a wait for results only if at least this share of the wait is a wait for the executor's
-     * threads.
-     */
-    private static final double HANDED_OVER = 0.1;
-
-    /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
-    private static final double MORE_TASKS = 1.5;
-
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
     private final Map<String, PoolVerdict> pools;
     private final Operations operations;
+    private final ExecutorText executors;
 
-    PoolText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Operations operations) {
+    PoolText(
+            Evidence evidence,
+            Excess excess,
+            Map<String, PoolVerdict> pools,
+            Operations operations,
+            ExecutorText executors) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
         this.operations = operations;
+        this.executors = executors;
         this.remedy = new Remedy(evidence);
     }
 
@@ -70,7 +67,8 @@ final class PoolText {
         PoolVerdict verdict = PoolVerdict.find(pools, part);
         if (verdict == null) {
             UnknownPoolText unknown = new UnknownPoolText(excess);
-            return new Told(unknown.kind(part), part.name(), unknown.change(part, mostly(part.name())), List.of());
+            return new Told(
+                    unknown.kind(part), part.name(), unknown.change(part, executors.mostly(part.name())), List.of());
         }
         String name = "\"" + verdict.name() + "\"";
         String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();
@@ -82,7 +80,7 @@ final class PoolText {
             return others.told(verdict);
         }
         if (asUsual && isExecutor) {
-            return executor(verdict);
+            return executors.executor(verdict);
         }
         return switch (verdict.reason()) {
             case LEAKED ->
@@ -239,7 +237,7 @@ final class PoolText {
         PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
         boolean threads = pool.kind() == PoolKind.EXECUTOR;
         Change more = threads && !verdict.isSlower()
-                ? moreTasks(pool, verdict.pool().since().taken() / evidence.seconds())
+                ? executors.moreTasks(pool, verdict.pool().since().taken() / evidence.seconds())
                 : null;
         Change change = more != null
                 ? more
@@ -279,33 +277,6 @@ final class PoolText {
         return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
     }
 
-    /**
-     * Returns the advice for an executor that gets many more tasks than usual, for example from a batch; null
-     * otherwise. More threads would only let the batch take more of the resources that calls need.
-     *
-     * @param started the number of tasks that are started per second
-     */
-    private @Nullable Change moreTasks(PoolSnapshot pool, double started) {
-        double usually = evidence.usual().reliableFigure(Learner.TASKS + pool.name());
-        boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
-        // If the tasks had become slower, fewer of them would be started.
-        if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
-            return null;
-        }
-        return Change.of(
-                Where.CODE,
-                String.format(
-                        Locale.ROOT,
-                        "use a separate executor for code that submits many tasks, such as a batch, or submit them in"
-                                + " smaller portions: \"%s\" starts %.0f tasks/s, and %d wait; usually, it starts"
-                                + " %.1f/s%s",
-                        pool.name(),
-                        started,
-                        pool.waiting(),
-                        usually,
-                        mostly(pool.name())));
-    }
-
     private String use(PoolVerdict verdict) {
         return String.format(
                 Locale.ROOT,
@@ -328,170 +299,5 @@ final class PoolText {
     /** Returns the advice to set the pool's size to the given value; null if there is no value. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null ? null : size.change();
-    }
-
-    /**
-     * Returns the most frequent activity in the samples of an executor's tasks, for example
-     * {@code , mostly in Orders.export}. Returns an empty string if there are no samples.
-     */
-    private String mostly(String pool) {
-        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(pool));
-        if (tasks == null) {
-            tasks = awaited();
-        }
-        return tasks == null || tasks.parts.isEmpty() ? "" : ", mostly " + tasks.mostly();
-    }
-
-    /**
-     * Returns the samples of an executor that is not a known pool, if calls wait for its results. An executor that the
-     * application creates without a name has threads such as {@code pool-2-thread-1}.
-     */
-    private @Nullable TaskSamples awaited() {
-        for (Part part : excess.account.longestFirst()) {
-            String threads = part.kind() == Kind.RESULT
-                    ? evidence.tasks().executorOf(excess.samples.lineOf(part), executor -> true)
-                    : null;
-            if (threads != null && !pools.containsKey(ExecutorNames.poolOf(threads))) {
-                return evidence.tasks().executor(threads);
-            }
-        }
-        return null;
-    }
-
-    /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
-    Told executor() {
-        PoolVerdict full = full();
-        if (full == null) {
-            return new Told(
-                    "CALLER RUNS",
-                    "executor",
-                    Change.of(Where.UNKNOWN, "allow more threads in the executor whose tasks the callers run"),
-                    List.of());
-        }
-        Told told = executor(full);
-        if (told.change().property() != null) {
-            return told;
-        }
-        PoolSnapshot pool = full.pool().now();
-        double hold = full.pool().holdNanos();
-        String slow = operations.slowest();
-        return new Told(
-                "CALLER RUNS",
-                pool.name(),
-                Change.of(
-                        Where.CODE,
-                        (slow == null ? "" : "find out why " + slow + " is slow; ")
-                                + "allow more threads or a longer queue for \"" + pool.name()
-                                + "\", or use a rejection policy other than caller-runs: it is full, so calls run its"
-                                + " tasks themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
-                                + mostly(pool.name())),
-                told.facts());
-    }
-
-    /**
-     * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog that no call waits for.
-     *
-     * @param wait the wait for a result
-     * @return null if there is no such executor
-     */
-    @Nullable
-    Told fullExecutor(Part wait) {
-        StackTraceElement line = excess.samples.lineOf(wait);
-        return pools.values().stream()
-                .filter(PoolText::isFull)
-                .filter(verdict -> isAwaited(verdict, wait, line))
-                .findFirst()
-                .map(this::executor)
-                .orElse(null);
-    }
-
-    /**
-     * Returns whether the calls probably wait for tasks of the given executor. Calls probably wait for an executor's
-     * tasks if they submit tasks and wait for the executor's threads, or if the executor's tasks run code of the class
-     * that waits.
-     */
-    private boolean isAwaited(PoolVerdict verdict, Part wait, @Nullable StackTraceElement line) {
-        double queued = excess.account.of(new Part(Kind.POOL, verdict.name()));
-        TaskSamples tasks = evidence.tasks().executor(ExecutorNames.threadsOf(verdict.name()));
-        return (queued > 0 && queued >= HANDED_OVER * excess.account.of(wait)) || (tasks != null && tasks.runs(line));
-    }
-
-    private static boolean isFull(PoolVerdict verdict) {
-        PoolSnapshot pool = verdict.pool().now();
-        PoolSnapshot since = verdict.pool().since();
-        boolean full = pool.active() >= pool.max() && (pool.waiting() > 0 || since.callerRuns() > 0);
-        return pool.kind() == PoolKind.EXECUTOR && (full || since.refused() > 0);
-    }
-
-    private @Nullable PoolVerdict full() {
-        return pools.values().stream().filter(PoolText::isFull).findFirst().orElse(null);
-    }
-
-    /** Describes a full executor, whose tasks wait for a thread, as a cause. */
-    private Told executor(PoolVerdict verdict) {
-        PoolSnapshot pool = verdict.pool().now();
-        PoolSnapshot since = verdict.pool().since();
-        double takings = since.taken() / evidence.seconds();
-        double hold = verdict.pool().holdNanos();
-        List<String> facts = new ArrayList<>();
-        String full = pool.name().equals(ExecutorNames.COMMON_POOL)
-                ? ForkedWork.fullLooks(evidence.tasks(), excess.samples)
-                : null;
-        facts.add(
-                full != null
-                        ? full
-                        : "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting()
-                                + " tasks wait");
-        facts.addAll(verdict.facts());
-        double usual = verdict.pool().usualHoldNanos();
-        boolean slower = usual > 0 && hold > 1.5 * usual;
-        return new Told(
-                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
-    }
-
-    /**
-     * @param takings the number of tasks that the executor's threads start per second
-     * @param hold the mean duration of a task in nanoseconds; negative if unknown
-     * @param slower whether tasks take longer than usual
-     */
-    Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
-        Change batch = slower ? null : moreTasks(pool, takings);
-        if (batch != null) {
-            return batch;
-        }
-        String name = "\"" + pool.name() + "\"";
-        // The mean duration covers only tasks that have ended. If all threads are busy although the ended tasks need
-        // only a few threads, long tasks that have not ended occupy the threads.
-        boolean areOccupied =
-                pool.active() >= pool.max() && pool.waiting() > 0 && takings * hold / 1e9 < pool.max() / 2.0;
-        if (hold < 0 || areOccupied) {
-            return Change.of(
-                    Where.CODE,
-                    "use a separate executor instead of " + name + " for tasks that wait: "
-                            + (pool.max() == 1
-                                    ? "its only thread is busy"
-                                    : "all of its " + pool.max() + " threads are busy")
-                            + mostly(pool.name()) + ExecutorSize.hint(pool));
-        }
-        String tasks = "the tasks of " + name + " take " + Times.millis(hold) + " ms each" + mostly(pool.name());
-        if (hold > evidence.targetNanos()) {
-            return Change.of(
-                    Where.CODE,
-                    (slower ? "use a separate executor for the long tasks: " : "") + tasks
-                            + "; more threads do not meet the target");
-        }
-        int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
-        if (slower) {
-            String more = wanted > pool.max() && !evidence.machine().isFull()
-                    ? ", or " + wanted + " threads instead of " + pool.max()
-                    : "";
-            return Change.of(Where.CODE, "use a separate executor for the long tasks" + more + ": " + tasks);
-        }
-        Change change = ExecutorSize.of(pool, wanted, evidence.machine());
-        if (change == null && wanted > pool.max()) {
-            change = ExecutorSize.moreThreads(pool, wanted);
-        }
-        return change == null ? Change.of(Where.CODE, tasks + "; more threads do not meet the target") : change;
     }
 }

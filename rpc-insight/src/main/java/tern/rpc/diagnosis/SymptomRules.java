@@ -360,11 +360,11 @@ final class SymptomRules {
      * is attributed to the operation instead.
      */
     private void passOnAttempts() {
-        TimeOuts timeOuts = new TimeOuts(evidence, excess, operations);
+        RepeatedOperations repeated = new RepeatedOperations(excess, operations);
         for (Part part : leaves.longestFirst()) {
-            Operations.Polled polled = part.kind() == Kind.SLEEP ? operations.polledIn(part) : null;
-            Operations.Failed failed = part.kind() == Kind.SLEEP ? operations.failedIn(part) : null;
-            Part timedOut = part.kind() == Kind.SLEEP && failed == null ? timeOuts.repeatedIn(part) : null;
+            RepeatedOperations.Polled polled = part.kind() == Kind.SLEEP ? repeated.polledIn(part) : null;
+            RepeatedOperations.Failed failed = part.kind() == Kind.SLEEP ? repeated.failedIn(part) : null;
+            Part timedOut = part.kind() == Kind.SLEEP && failed == null ? repeated.timedOutIn(part) : null;
             if (timedOut != null) {
                 leaves.move(part, timedOut);
             } else if (failed != null) {
@@ -381,7 +381,7 @@ final class SymptomRules {
     }
 
     /** Attributes the failures of calls that have repeated the failed operation in vain to the same cause. */
-    private void passOnFailures(Part pauses, Operations.Failed failed) {
+    private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
         String operation = OperationNames.withoutStatus(failed.name());
         String ofStatement = " " + OperationNames.errorCode(failed.name()) + " of " + operation;

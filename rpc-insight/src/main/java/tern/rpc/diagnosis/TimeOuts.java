@@ -9,12 +9,10 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.PoolSetting;
 
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
@@ -29,7 +27,7 @@ final class TimeOuts {
      * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
      * the timeout ends a larger share of the operations, the operation has become slower.
      */
-    private static final double MOST = 0.6;
+    static final double MOST = 0.6;
 
     /**
      * Like {@link #MOST}, for a timeout that is much longer than the usual time, but not longer than the slowest tenth
@@ -131,7 +129,7 @@ final class TimeOuts {
     @Nullable
     TooShort of(Part part) {
         if (part.kind() == Kind.POOL) {
-            return ofPool(part);
+            return PoolTimeOuts.of(evidence, excess, part);
         }
         Failed failed = failed(part, call -> isNoReason(call, part));
         if (!failed.areMost()) {
@@ -152,7 +150,8 @@ final class TimeOuts {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
-        Operations.Sum attempts = phase == null ? new Operations.Sum(0, 0) : attempts(call, phase, part.name());
+        Operations.Sum attempts =
+                phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
         return phase != null
                 && attempts.count() > 1
                 && attempts.eachNanos() <= AS_USUAL * operations.usualNamed(phase, part.name());
@@ -354,7 +353,8 @@ final class TimeOuts {
             return false;
         }
         long repeated = failed.ended.stream()
-                .filter(call -> attempts(call, phase, part.name()).count() > 1)
+                .filter(call ->
+                        RepeatedOperations.attempts(call, phase, part.name()).count() > 1)
                 .count();
         return 2 * repeated >= failed.calls();
     }
@@ -362,7 +362,7 @@ final class TimeOuts {
     /** Returns the mean time after which the timeout ends the operation. */
     private static double timeoutNanos(Part part, Phase phase, Failed failed, double usually, double usualCount) {
         return failed.ended.stream()
-                .map(call -> attempts(call, phase, part.name()))
+                .map(call -> RepeatedOperations.attempts(call, phase, part.name()))
                 .filter(attempts -> attempts.count() > 0)
                 // If calls usually run several operations with this name, the timeout ended only the last operation.
                 .mapToDouble(attempts -> usualCount >= SEVERAL
@@ -372,53 +372,6 @@ final class TimeOuts {
                         : attempts.eachNanos())
                 .average()
                 .orElse(0);
-    }
-
-    /** Returns the operations with the given name in a call that a timeout ended. */
-    private static Operations.Sum attempts(EndedCall call, Phase phase, String name) {
-        Operations.Sum ended = sum(call.ledger().named(), phase, name);
-        return ended.count() > 0 ? ended : sum(call.ledger().unfinished(), phase, name);
-    }
-
-    private static Operations.Sum sum(List<NamedTimes.Entry> entries, Phase phase, String name) {
-        int count = 0;
-        double nanos = 0;
-        for (NamedTimes.Entry entry : entries) {
-            boolean isNamed = OperationNames.isNamed(OperationNames.withoutStatus(entry.name()), name);
-            if (entry.kind() == phase && (name.isEmpty() || isNamed)) {
-                count += Math.max(1, entry.count());
-                nanos += entry.nanos();
-            }
-        }
-        return new Operations.Sum(count, count == 0 ? 0 : nanos / count);
-    }
-
-    /**
-     * Returns the operation that the calls with the given pauses repeated after timeouts, until a timeout ended the
-     * calls. Returns null if timeouts ended fewer than half of the calls with these pauses in this way.
-     */
-    @Nullable
-    Part repeatedIn(Part part) {
-        Map<Part, Integer> repeated = new HashMap<>();
-        int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
-            if (counted.times().of(part) > 0) {
-                calls++;
-                Part operation = excess.timedOutPart(counted.call());
-                Phase phase = operation == null ? null : Operations.phase(operation.kind());
-                if (operation != null
-                        && phase != null
-                        && attempts(counted.call(), phase, operation.name()).count() > 1) {
-                    repeated.merge(operation, 1, Integer::sum);
-                }
-            }
-        }
-        int all = calls;
-        return repeated.entrySet().stream()
-                .filter(entry -> 2 * entry.getValue() >= all)
-                .max(Map.Entry.comparingByValue())
-                .map(Map.Entry::getKey)
-                .orElse(null);
     }
 
     /** Describes the timeout of a remote call whose usual time is unknown. */
@@ -434,51 +387,6 @@ final class TimeOuts {
                                 + " calls met the target; if its provider usually answers sooner, read the diagnosis"
                                 + " of the provider"),
                 List.of());
-    }
-
-    /**
-     * Describes the time limit of a pool that is shorter than calls usually wait for the pool. Returns null if calls
-     * usually wait for a shorter time, or if the limit of the pool is unknown.
-     */
-    private @Nullable TooShort ofPool(Part part) {
-        PoolLook pool = PoolLook.find(evidence.pools(), part);
-        PoolSetting setting = pool == null
-                ? null
-                : pool.now().setting(PoolSetting.Use.WAIT_LIMIT).orElse(null);
-        List<Excess.Counted> failed = excess.accounts.stream()
-                .filter(counted -> part.equals(excess.failureOf(counted.call())))
-                .toList();
-        long waiting = excess.accounts.stream()
-                .filter(counted -> counted.times().of(part) > 0)
-                .count();
-        if (pool == null || setting == null || failed.isEmpty() || 2L * failed.size() < waiting) {
-            return null;
-        }
-        double limit = failed.stream()
-                .mapToDouble(counted -> counted.times().of(part))
-                .average()
-                .orElse(0);
-        double usually = failed.stream()
-                .map(counted -> excess.usualOf(counted.call().method()))
-                .mapToDouble(usual -> usual == null ? 0 : usual.of(part))
-                .average()
-                .orElse(0);
-        double given = Math.max(0, pool.since().refused());
-        double share = given / Math.max(1, given + pool.since().taken());
-        boolean isWithin = limit <= usually || (limit <= excess.slowUsual(part::equals) && share <= MOST);
-        return limit <= 0 || usually <= 0 || !isWithin
-                ? null
-                : new TooShort(
-                        part.name(),
-                        Change.of(
-                                Where.CODE,
-                                "set a longer " + setting.property() + " than " + setting.value()
-                                        + ", or use a larger pool: calls stop waiting for a connection of"
-                                        + " \"" + part.name() + "\" after "
-                                        + Times.millis(limit) + " ms, and usually wait " + Times.millis(usually)
-                                        + " ms"),
-                        List.of("timeout  " + failed.size() + " of " + excess.accounts.size()
-                                + " recorded calls got no connection in time"));
     }
 
     private Failed failed(Part part, Predicate<EndedCall> counts) {

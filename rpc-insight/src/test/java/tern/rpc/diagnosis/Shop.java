@@ -22,7 +22,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
 /** A simulated application with simulated calls and a simulated clock. Its latency target is 100 ms. */
-final class Shop implements Diagnostician.Surroundings {
+final class Shop implements Surroundings {
 
     static final String PLACE = "OrderService.place";
 

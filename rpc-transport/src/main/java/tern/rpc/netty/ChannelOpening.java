@@ -9,19 +9,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens the channel of a client connection with the handlers of the connection's protocol, and with TLS if required.
- * Reports the outcome to the connection. Immutable.
+ * Decides when the connection may take calls. Fields without a comment are confined to the event loop.
  */
 final class ChannelOpening implements ConnectAttempt.Outcome {
+
+    private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Connection connection;
     private final ClientProtocol protocol;
     private final @Nullable TlsContext tls;
+    private final boolean replacement;
+    private boolean isOpened;
+    private boolean heard;
+    private long readyNanos; // the time at which the connection became ready for calls
 
-    /** @param tls null for no TLS */
-    ChannelOpening(Connection connection, ClientProtocol protocol, @Nullable TlsContext tls) {
+    /**
+     * @param tls null for no TLS
+     * @param replacement whether the connection may take calls only after the server has sent bytes
+     */
+    ChannelOpening(Connection connection, ClientProtocol protocol, @Nullable TlsContext tls, boolean replacement) {
         this.connection = connection;
         this.protocol = protocol;
         this.tls = tls;
+        this.replacement = replacement;
     }
 
     void start(EventLoops loops, EventLoop loop) {
@@ -60,12 +70,22 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
     }
 
     /**
+     * Called when the channel is open.
+     *
+     * @return false if the connection must wait for the first bytes from the server before it takes calls
+     */
+    boolean mayTakeCalls(Channel opened) {
+        isOpened = true;
+        return !replacement || heard || !listenFirst(opened);
+    }
+
+    /**
      * Starts waiting for the first bytes from the server. The connection is closed if none arrive within the connect
      * timeout. Sends a ping if a server of this protocol does not send bytes first.
      *
      * @return false if there is nothing to wait for: the protocol has no ping, and its servers do not send bytes first
      */
-    boolean listenFirst(Channel opened) {
+    private boolean listenFirst(Channel opened) {
         if (!protocol.isServerFirst()) {
             WriteCommand ping = protocol.ping(connection);
             if (ping == null) {
@@ -83,5 +103,45 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
                         patienceMillis,
                         TimeUnit.MILLISECONDS);
         return true;
+    }
+
+    /** Returns whether the channel is open or was open. */
+    boolean isOpened() {
+        return isOpened;
+    }
+
+    /** Called when bytes have been read. Returns true if they are the first ones. */
+    boolean heardFirst() {
+        boolean first = !heard;
+        heard = true;
+        return first;
+    }
+
+    /** Returns whether the server has sent any bytes. */
+    boolean wasHeard() {
+        return heard;
+    }
+
+    /** Called when the connection becomes ready for calls. */
+    void done() {
+        readyNanos = System.nanoTime();
+    }
+
+    /** Returns whether the server has sent bytes and kept the connection open for at least a second. */
+    boolean hasLasted() {
+        return heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS;
+    }
+
+    /** Called when the channel has been closed. Closes the connection if the server closed the channel. */
+    void closedByServer(EventLoop loop) {
+        String reason = heard || connection.state() == Connection.State.CONNECTING
+                ? CallEnds.CLOSED_BY_SERVER
+                : CallEnds.closedBeforeAnyBytes(protocol.name(), tls != null);
+        if (tls == null || loop.isShuttingDown()) {
+            connection.close(reason);
+        } else {
+            // a pending TLS exception must be handled first, because it explains why the connection was closed
+            loop.execute(() -> connection.close(reason));
+        }
     }
 }

@@ -3,8 +3,6 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,7 +24,6 @@ import tern.rpc.transport.TimeOuts;
  */
 public final class Connection implements PendingCall.Carrier {
 
-    private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     /**
@@ -44,28 +41,10 @@ public final class Connection implements PendingCall.Carrier {
         CLOSED
     }
 
-    /** Receives the events of a connection, on its event loop. */
-    interface Owner {
-        void changed(Connection connection, State state);
-
-        /** Called when the first bytes from the server have been read. */
-        default void heardFirst(Connection connection) {}
-
-        /** Called when the connection is ready for the next call, if it transmits one call at a time. */
-        default void released(Connection connection) {}
-
-        /** Returns the connection that replaces the given connection; null if there is no replacement. */
-        default @Nullable Connection insteadOf(Connection connection) {
-            return null;
-        }
-    }
-
     private final Endpoint endpoint;
     private final ClientTransportSettings settings;
     private final ClientProtocol protocol;
-    private final @Nullable TlsContext tls;
-    private final Owner owner;
-    private final boolean replacement;
+    private final ConnectionOwner owner;
     private final PendingCalls pending;
     private final WriteQueue queue = new WriteQueue() {
         @Override
@@ -77,12 +56,9 @@ public final class Connection implements PendingCall.Carrier {
     private final ChannelOpening opening;
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
-    private boolean isOpened;
     private final PendingOneWayCalls oneWayCalls = new PendingOneWayCalls(this::closeIfDrained);
     private boolean leaving; // true if the server asked for no further calls before the connection was ready
-    private boolean heard;
     private boolean answered;
-    private long readyNanos; // the time at which the connection became ready for calls
 
     // this field is written before the state, so a thread that sees the new state also sees the new value of this field
     private boolean refused;
@@ -97,7 +73,7 @@ public final class Connection implements PendingCall.Carrier {
             ClientTransportSettings settings,
             ClientProtocol protocol,
             @Nullable TlsContext tls,
-            Owner owner) {
+            ConnectionOwner owner) {
         this(endpoint, settings, protocol, tls, owner, false);
     }
 
@@ -112,17 +88,15 @@ public final class Connection implements PendingCall.Carrier {
             ClientTransportSettings settings,
             ClientProtocol protocol,
             @Nullable TlsContext tls,
-            Owner owner,
+            ConnectionOwner owner,
             boolean replacement) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
-        this.tls = tls;
         this.owner = owner;
-        this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
         this.room = new QueueRoom(queue, settings.maxQueuedBytes());
-        this.opening = new ChannelOpening(this, protocol, tls);
+        this.opening = new ChannelOpening(this, protocol, tls, replacement);
         this.deadlines = new DeadlineSweep(this, pending);
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
@@ -158,16 +132,15 @@ public final class Connection implements PendingCall.Carrier {
         }
         channel = opened;
         eventLoop = opened.eventLoop();
-        isOpened = true;
         LOG.debug("Connected to {}: {}", endpoint, opened);
         if (!protocol.isExclusive()) {
             keepAlive.start(opened.eventLoop());
         }
-        if (!replacement || heard || !opening.listenFirst(opened)) {
+        if (opening.mayTakeCalls(opened)) {
             ready(opened);
         }
         // The listener is added last, because it runs immediately if the server has already closed the connection.
-        opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
+        opened.closeFuture().addListener(done -> opening.closedByServer(opened.eventLoop()));
     }
 
     /** Closes the connection if it is not ready for calls. Must run on the event loop. */
@@ -178,24 +151,12 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void ready(Channel opened) {
-        readyNanos = System.nanoTime();
+        opening.done();
         state = State.READY;
         queue.start(opened);
         owner.changed(this, State.READY);
         if (leaving) {
             drain();
-        }
-    }
-
-    private void closedByServer(EventLoop loop) {
-        String reason = heard || state == State.CONNECTING
-                ? CallEnds.CLOSED_BY_SERVER
-                : CallEnds.closedBeforeAnyBytes(protocol.name(), tls != null);
-        if (tls == null || loop.isShuttingDown()) {
-            close(reason);
-        } else {
-            // a pending TLS exception must be handled first, because it explains why the connection was closed
-            loop.execute(() -> close(reason));
         }
     }
 
@@ -355,19 +316,18 @@ public final class Connection implements PendingCall.Carrier {
     /** Called when bytes have been read. Must run on the event loop. */
     public void heard() {
         keepAlive.heard();
-        if (!heard) {
-            heard = true;
+        if (opening.heardFirst()) {
             owner.heardFirst(this);
         }
         Channel open = channel;
-        if (state == State.CONNECTING && isOpened && open != null) {
+        if (state == State.CONNECTING && opening.isOpened() && open != null) {
             ready(open);
         }
     }
 
     /** Returns whether the server has sent any bytes on this connection. */
     boolean wasHeard() {
-        return heard;
+        return opening.wasHeard();
     }
 
     /**
@@ -376,7 +336,7 @@ public final class Connection implements PendingCall.Carrier {
      * wait.
      */
     boolean wasOfUse() {
-        return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
+        return answered || opening.hasLasted();
     }
 
     public WriteQueue queue() {
@@ -401,14 +361,8 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Returns whether bytes from the server have arrived since the given time. Any thread may call this method. */
-    boolean isHeardAfter(long nanos) {
-        return keepAlive.isHeardAfter(nanos);
-    }
-
-    /** Sends a heartbeat if no earlier heartbeat is unanswered. Any thread may call this method. */
-    void pingOnce() {
-        keepAlive.pingOnce();
+    KeepAlive keepAlive() {
+        return keepAlive;
     }
 
     /** Sends a heartbeat if the protocol has one. */
@@ -458,7 +412,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Fails a call whose deadline has passed. Must run on the event loop. */
     void late(PendingCall call) {
         boolean connecting = state == State.CONNECTING;
-        call.fail(executed -> TimeOuts.late(call, endpoint, connecting, heard, executed));
+        call.fail(executed -> TimeOuts.late(call, endpoint, connecting, wasHeard(), executed));
     }
 
     private void lost(PendingCall call) {
@@ -476,21 +430,7 @@ public final class Connection implements PendingCall.Carrier {
      * call this method.
      */
     public void close(String reason) {
-        onEventLoop(() -> closeNow(reason));
-    }
-
-    /** Runs a task on the event loop, or on the calling thread if the event loop has not been chosen or has ended. */
-    private void onEventLoop(Runnable task) {
-        EventLoop loop = eventLoop;
-        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
-            task.run();
-            return;
-        }
-        try {
-            loop.execute(task);
-        } catch (RejectedExecutionException e) { // the event loop has just terminated
-            task.run();
-        }
+        EventLoops.run(eventLoop, () -> closeNow(reason));
     }
 
     private void closeNow(String reason) {
@@ -524,7 +464,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Closes the connection if it is still open, and ends all of its calls. Any thread may call this method. */
     void closeWithCalls(String reason) {
         close(reason);
-        onEventLoop(() -> pending.clear(this::lost));
+        EventLoops.run(eventLoop, () -> pending.clear(this::lost));
     }
 
     State state() {

@@ -33,7 +33,7 @@ import tern.rpc.transport.PendingCall;
  * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
  * accepts calls once its server has sent bytes. Thread-safe.
  */
-final class ConnectionPool implements ClientConnection, Connection.Owner {
+final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionPool.class);
 
@@ -376,7 +376,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     @Override
     public boolean isHeardAfter(long nanos) {
         for (int i = 0; i < current.length(); i++) {
-            if (current.get(i).isHeardAfter(nanos)) {
+            if (current.get(i).keepAlive().isHeardAfter(nanos)) {
                 return true;
             }
         }
@@ -387,7 +387,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     public void probe() {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i).state() == State.READY) {
-                current.get(i).pingOnce();
+                current.get(i).keepAlive().pingOnce();
             }
         }
     }

@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
@@ -17,6 +18,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -106,6 +108,19 @@ public final class EventLoops implements AutoCloseable {
 
     Class<? extends ServerChannel> serverChannel() {
         return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Runs a task on the event loop, or on the calling thread if the event loop is not known yet or has ended. */
+    static void run(@Nullable EventLoop loop, Runnable task) {
+        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
+            task.run();
+            return;
+        }
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) { // the event loop has just terminated
+            task.run();
+        }
     }
 
     /** Shuts down the threads without waiting for them to end. */

@@ -35,7 +35,7 @@ import tern.rpc.transport.PendingCall;
  * own sockets if the protocol supports this, TLS is off and the server has been reached before. Event loops process all
  * other calls. Thread-safe.
  */
-final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
+final class ExclusiveConnections implements ClientConnection, ConnectionOwner, CallerConnections.Owner {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExclusiveConnections.class);
 

@@ -16,10 +16,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,12 +48,6 @@ public final class NettyServerTransport implements ServerTransport {
      */
     private static final int MAX_LEAVING = 256;
 
-    /** The maximum number of reasons for closing connections that are logged separately. */
-    private static final int MAX_REASONS = 16;
-
-    /** The maximum length of the text that identifies a reason for closing connections. */
-    private static final int REASON_LENGTH = 40;
-
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -84,7 +76,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Tenancy.Of tenants = new Tenancy.Of();
     private final IdleSweep idle;
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
-    private final Counters counters = new Counters();
+    private final ServerCounters counters = new ServerCounters();
     private final InboundBudget budget;
     private final InboundBudget strangers;
     private final FairBudget heads;
@@ -92,66 +84,6 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
-
-    /** Counters for all connections of this transport. Thread-safe. */
-    static final class Counters {
-        private final LongAdder received = new LongAdder();
-        private final LongAdder answered = new LongAdder();
-        private final LongAdder stalled = new LongAdder();
-        private final AtomicInteger ending = new AtomicInteger();
-        private final Map<String, SeldomWarning> closings = new ConcurrentHashMap<>();
-
-        /**
-         * Logs why a connection is closed. Each reason is logged at most once in ten seconds, because peers can cause
-         * any number of connections to be closed and a log may be slow.
-         *
-         * @param reason identifies the reason. Texts that differ only in numbers count as the same reason
-         */
-        void closing(String reason, Supplier<String> line, @Nullable Throwable cause) {
-            String key = key(reason);
-            SeldomWarning known = closings.get(key);
-            if (known == null) {
-                // The reason may contain text from the peer, so the number of reasons is limited.
-                known = closings.computeIfAbsent(
-                        closings.size() < MAX_REASONS ? key : "",
-                        unseen -> new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS));
-            }
-            known.warn(line, cause);
-        }
-
-        private static String key(String reason) {
-            StringBuilder key = new StringBuilder(REASON_LENGTH);
-            for (int i = 0; i < reason.length() && key.length() < REASON_LENGTH; i++) {
-                char next = reason.charAt(i);
-                if (next < '0' || next > '9') {
-                    key.append(next);
-                }
-            }
-            return key.toString();
-        }
-
-        void received() {
-            received.increment();
-        }
-
-        void answered() {
-            answered.increment();
-        }
-
-        void stalled() {
-            stalled.increment();
-        }
-
-        int ending() {
-            return ending.get();
-        }
-
-        /** Called when all answers of a connection have been sent and the server waits until the peer closes it. */
-        void outputEnded(Channel channel) {
-            ending.incrementAndGet();
-            channel.closeFuture().addListener(done -> ending.decrementAndGet());
-        }
-    }
 
     /**
      * @param loops the event loops; closing the transport does not close them
@@ -388,17 +320,17 @@ public final class NettyServerTransport implements ServerTransport {
 
     @Override
     public long received() {
-        return counters.received.sum();
+        return counters.receivedCalls();
     }
 
     @Override
     public int inFlight() {
-        return (int) Math.max(0, counters.received.sum() - counters.answered.sum());
+        return counters.callsInFlight();
     }
 
     @Override
     public long stalledStreams() {
-        return counters.stalled.sum();
+        return counters.stalledStreams();
     }
 
     @Override

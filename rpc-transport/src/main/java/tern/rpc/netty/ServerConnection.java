@@ -15,8 +15,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
 import tern.rpc.Thrown;
 import tern.rpc.limit.Share;
-import tern.rpc.transport.AcceptedTokens;
-import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.CallHandler;
 
 /**
  * One socket of a server, with its calls, its write queue and its time limits. Fields without a comment are confined to
@@ -39,12 +38,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long HIGH_WATERMARK = 1 << 20;
 
     private static final long LOW_WATERMARK = 512 << 10;
-
-    /**
-     * The base-2 logarithm of the step size for counting queued bytes (64 KiB). Small answers usually do
-     * not reach the next step, so they do not change the counters that all connections share.
-     */
-    private static final int QUEUE_STEP_BITS = 16;
 
     private final ServerPort port;
     private final Channel channel;
@@ -249,11 +242,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void queueChanged(long before, long after) {
-        long steps = (after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS);
-        if (steps != 0) {
+        long counted = UnreadBytes.countedChange(before, after);
+        if (counted != 0) {
             ServerProtocol known = protocol;
             if (known != null && !known.countsAnswers()) {
-                unread.add(steps << QUEUE_STEP_BITS);
+                unread.add(counted);
             }
         }
     }
@@ -305,38 +298,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return tenancy.share();
     }
 
-    /** Returns the exported services. */
-    public ServiceLookup services() {
-        return port.handler().services();
+    /** Returns the handler of the calls, which knows the exported services and the accepted tokens. */
+    public CallHandler handler() {
+        return port.handler();
     }
 
-    /** Returns whether the server reports a missing method only after all authorizers have allowed the call. */
-    public boolean asksAuthorizers() {
-        return port.handler().asksAuthorizers();
-    }
-
-    /** Returns whether callers must identify themselves, except for health probes. */
-    public boolean asksWhoCalls() {
-        return port.handler().asksWhoCalls();
-    }
-
-    /** Returns the accepted tokens. */
-    public AcceptedTokens tokens() {
-        return port.handler().tokens();
-    }
-
-    /**
-     * Increments the counter of stalled streams and logs a warning. A stream is stalled if it has made no progress for
-     * 10 s even though its peer and the socket would have accepted bytes.
-     */
+    /** Called when a stream has made no progress for 10 s although its peer would have accepted bytes. */
     public void stalled(String method, long unsentBytes) {
-        port.counters().stalled();
-        LOG.warn(
-                "A stream of {} to {} has not moved for 10 s although its peer and the socket would take more; {} bytes"
-                        + " are queued. This is a defect of the server; please report it with a thread dump",
-                method,
-                channel.remoteAddress(),
-                unsentBytes);
+        port.counters().stalled(method, channel.remoteAddress(), unsentBytes);
     }
 
     boolean isOf(EventLoop loop) {

@@ -17,7 +17,7 @@ import tern.rpc.transport.CallHandler;
 record ServerPort(
         ServerTransportSettings settings,
         CallHandler handler,
-        NettyServerTransport.Counters counters,
+        ServerCounters counters,
         InboundBudget budget,
         InboundBudget strangers,
         FairBudget heads,

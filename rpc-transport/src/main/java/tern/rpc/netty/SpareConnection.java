@@ -10,7 +10,7 @@ import tern.rpc.netty.Connection.State;
  * A connection that checks whether a silent server is alive. The connection sends a small request and is closed when
  * the first bytes of the answer arrive. Used for protocols without heartbeats. Thread-safe.
  */
-final class SpareConnection implements Connection.Owner {
+final class SpareConnection implements ConnectionOwner {
 
     private final Connection connection;
     private final ClientProtocol protocol;

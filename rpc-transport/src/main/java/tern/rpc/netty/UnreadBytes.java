@@ -23,6 +23,12 @@ public final class UnreadBytes {
      */
     static final long MANY = 1 << 20;
 
+    /**
+     * The base-2 logarithm of the step size for counting queued bytes (64 KiB). Small answers usually do not reach the
+     * next step, so they do not change the counters that all connections share.
+     */
+    private static final int QUEUE_STEP_BITS = 16;
+
     private static final String CLOSING = "its connection is being closed";
 
     private static final AtomicLongFieldUpdater<UnreadBytes> BYTES =
@@ -48,6 +54,14 @@ public final class UnreadBytes {
     UnreadBytes(UnsentBudget budget, InetAddress network) {
         this.budget = budget;
         this.part = budget.join(network);
+    }
+
+    /**
+     * Returns by how much the number of unread bytes changes when the number of bytes in the write queue changes; 0
+     * unless the queue has reached another step.
+     */
+    static long countedChange(long before, long after) {
+        return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;
     }
 
     /**

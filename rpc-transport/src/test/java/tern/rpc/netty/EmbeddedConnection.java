@@ -90,7 +90,7 @@ public final class EmbeddedConnection implements AutoCloseable {
 
     /** Returns whether the client has received bytes after the given time. */
     public boolean isHeardAfter(long nanos) {
-        return connection.isHeardAfter(nanos);
+        return connection.keepAlive().isHeardAfter(nanos);
     }
 
     /** Returns the bytes that the client has written since the last invocation. */

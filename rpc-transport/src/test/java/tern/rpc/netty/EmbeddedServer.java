@@ -135,7 +135,7 @@ public final class EmbeddedServer implements AutoCloseable {
                 ServerPort port = new ServerPort(
                         settings,
                         Objects.requireNonNull(EmbeddedServer.this.handler),
-                        new NettyServerTransport.Counters(),
+                        new ServerCounters(),
                         budget,
                         strangers,
                         heads,

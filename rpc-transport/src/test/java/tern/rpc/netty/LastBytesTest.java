@@ -19,7 +19,7 @@ class LastBytesTest {
     private static final int ANSWER_BYTES = 8 << 20;
 
     private final ServerTransportSettings settings = ServerTransportSettings.onPort(0);
-    private final NettyServerTransport.Counters counters = new NettyServerTransport.Counters();
+    private final ServerCounters counters = new ServerCounters();
     private final SlowChannel channel = new SlowChannel();
     private final ServerConnection connection = new ServerConnection(
             new ServerPort(

@@ -27,7 +27,7 @@ class ServerConnectionTest {
         ServerPort port = new ServerPort(
                 settings,
                 new DrainingTest.NoCalls(),
-                new NettyServerTransport.Counters(),
+                new ServerCounters(),
                 InboundBudget.forAll(settings.maxInboundBytes()),
                 InboundBudget.forStrangers(settings.maxInboundBytes()),
                 new FairBudget(settings.maxHeadBytes()),
@@ -186,7 +186,7 @@ class ServerConnectionTest {
 
     @Test
     void eachReasonForClosingIsLoggedOnce() {
-        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName())) {
+        try (CapturedLog log = new CapturedLog(ServerCounters.class.getName())) {
             for (int i = 0; i < 100; i++) {
                 connection.logClosing("frame " + i + " is broken", null);
                 connection.logClosing("stream " + i + " is broken", null);
@@ -200,7 +200,7 @@ class ServerConnectionTest {
 
     @Test
     void textsOfPeersCauseFewLines() {
-        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName())) {
+        try (CapturedLog log = new CapturedLog(ServerCounters.class.getName())) {
             for (int i = 0; i < 1_000; i++) {
                 connection.logClosing("header " + "x".repeat(i % 30) + (char) ('a' + i % 26), null);
             }
@@ -211,7 +211,7 @@ class ServerConnectionTest {
 
     @Test
     void closingsThatPeersCauseAreLoggedAtALimitedRate() {
-        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName())) {
+        try (CapturedLog log = new CapturedLog(ServerCounters.class.getName())) {
             for (int i = 0; i < 10_000; i++) {
                 connection.logClosing("frame " + i + " is\nbroken", null);
             }

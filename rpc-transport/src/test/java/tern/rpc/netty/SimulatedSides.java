@@ -116,7 +116,7 @@ final class SimulatedSides<T> implements AutoCloseable {
             ServerPort port = new ServerPort(
                     settings,
                     Objects.requireNonNull(handler),
-                    new NettyServerTransport.Counters(),
+                    new ServerCounters(),
                     budget,
                     InboundBudget.forStrangers(settings.maxInboundBytes()),
                     new FairBudget(settings.maxHeadBytes()),

@@ -146,7 +146,7 @@ class TlsRecordLimitTest {
         ServerPort port = new ServerPort(
                 settings,
                 new DrainingTest.NoCalls(),
-                new NettyServerTransport.Counters(),
+                new ServerCounters(),
                 budget,
                 InboundBudget.forStrangers(settings.maxInboundBytes()),
                 new FairBudget(settings.maxHeadBytes()),

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.Surroundings;
 import tern.rpc.load.replay.Facts;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
@@ -112,7 +113,7 @@ public final class DiagnosisPrice {
     }
 
     /** Runs the diagnosis of one server every second on a separate thread. */
-    private static final class Diagnosing implements Diagnostician.Surroundings {
+    private static final class Diagnosing implements Surroundings {
 
         private final LedgerBenchmark calls;
         private final Diagnostician diagnostician;

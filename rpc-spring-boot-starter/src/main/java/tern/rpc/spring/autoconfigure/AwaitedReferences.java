@@ -40,11 +40,11 @@ final class AwaitedReferences {
         Class<?> type = beans.getType(name, false);
         Class<?> bean = type == null ? Object.class : ClassUtils.getUserClass(type);
         Method factory = LateServices.factoryMethod(beans, name);
-        known.addAll(ReferencedServices.references(ExportedBeans.isForeign(bean) ? Object.class : bean, factory));
-        if (factory != null && !ExportedBeans.isForeign(factory.getDeclaringClass())) {
+        known.addAll(ReferencedServices.references(ServiceInterfaces.isForeign(bean) ? Object.class : bean, factory));
+        if (factory != null && !ServiceInterfaces.isForeign(factory.getDeclaringClass())) {
             List<Class<?>> hidden = HiddenServices.fitting(factory);
             hidden.stream()
-                    .filter(made -> !ExportedBeans.isForeign(made))
+                    .filter(made -> !ServiceInterfaces.isForeign(made))
                     .forEach(made -> known.addAll(ReferencedServices.references(made, null)));
             areAllKnown &= !hidden.isEmpty() || !HiddenServices.mayHide(factory.getReturnType());
         }

@@ -55,7 +55,8 @@ final class DubboAnnotations implements SmartInitializingSingleton {
             if (present.isEmpty() || types().anyMatch(DubboAnnotations::isOfDubbo)) {
                 return;
             }
-            types().filter(type -> !ExportedBeans.isForeign(type)).forEach(type -> addMembers(type, present, found));
+            types().filter(type -> !ServiceInterfaces.isForeign(type))
+                    .forEach(type -> addMembers(type, present, found));
             addClasses(present, found);
         } catch (RuntimeException | LinkageError e) {
             // A failed search must not prevent startup, so it is only logged.

@@ -1,7 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -41,56 +40,10 @@ final class ExportedBeans {
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
     /**
-     * The prefixes of packages whose interfaces are never exported. Libraries that generate classes, such as mocks and
-     * proxies, add their own interfaces to these classes.
-     */
-    private static final Set<String> FOREIGN = Set.of(
-            "java",
-            "javax",
-            "jakarta",
-            "jdk",
-            "org.springframework",
-            "kotlin",
-            "groovy",
-            "org.mockito",
-            "org.easymock",
-            "io.mockk",
-            "net.bytebuddy",
-            "net.sf.cglib",
-            "javassist",
-            "org.aopalliance",
-            "org.aspectj");
-
-    /**
-     * The prefixes of packages of libraries. Their interfaces, such as {@code reactor.core.Disposable}, are exported
-     * only if the annotation or the {@code @Bean} method names them, or if the class itself has the same prefix.
-     */
-    private static final Set<String> LIBRARIES = Set.of(
-            "com.fasterxml",
-            "com.google",
-            "io.grpc",
-            "io.micrometer",
-            "io.netty",
-            "io.opentelemetry",
-            "org.apache",
-            "org.hibernate",
-            "org.quartz",
-            "org.reactivestreams",
-            "org.slf4j",
-            "reactor",
-            "tools.jackson");
-
-    /**
      * The scopes whose objects exist only during a web request. A call is not a web request. An application may replace
      * these scopes by others.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
-
-    /**
-     * The prefixes of packages of sample applications. Their interfaces are services like the interfaces of any
-     * application.
-     */
-    private static final Set<String> SAMPLES = Set.of("org.apache.dubbo", "org.springframework.samples");
 
     private final ConfigurableListableBeanFactory beans;
     private final Map<ServiceKey, String> beanNames = new LinkedHashMap<>();
@@ -228,8 +181,8 @@ final class ExportedBeans {
         }
         Class<?> own = ClassUtils.getUserClass(type);
         return annotation.interfaces().length > 0
-                ? named(name, own, annotation.interfaces())
-                : all(name, own, declaredType(beans, name));
+                ? ServiceInterfaces.named(name, own, annotation.interfaces())
+                : ServiceInterfaces.all(name, own, declaredType(beans, name));
     }
 
     /** Returns the type that the {@code @Bean} method of a bean declares; null if there is no such method. */
@@ -254,61 +207,6 @@ final class ExportedBeans {
 
     private static boolean isGrpc(Class<?> type, RpcService annotation) {
         return annotation.interfaces().length == 0 && GrpcBeans.isGrpc(type);
-    }
-
-    private static Set<Class<?>> named(String name, Class<?> own, Class<?>[] named) {
-        for (Class<?> service : named) {
-            if (!service.isAssignableFrom(own)) {
-                throw new RpcStartException(
-                        "@RpcService of bean '" + name + "' names " + service.getName() + ", which " + own.getName()
-                                + " does not implement",
-                        "Implement the interface, or remove it from interfaces.",
-                        null);
-            }
-        }
-        // The set removes duplicates, because the annotation may name an interface twice.
-        return new LinkedHashSet<>(Arrays.asList(named));
-    }
-
-    /**
-     * @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way
-     */
-    private static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
-        Set<Class<?>> services =
-                // The set from ClassUtils may be immutable, so it is copied.
-                new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
-        services.removeIf(
-                type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));
-        if (services.isEmpty()) {
-            throw new RpcStartException(
-                    "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
-                    "Implement an interface of your own, or name an interface of a library in @RpcService(interfaces)."
-                            + " If a @Bean method returns another type, let it return the class.",
-                    null);
-        }
-        return services;
-    }
-
-    /** Returns whether the type belongs to Java or to a framework and is therefore not a service of the application. */
-    static boolean isForeign(Class<?> type) {
-        return !isSample(type) && FOREIGN.stream().anyMatch(root -> isIn(root, type));
-    }
-
-    private static boolean isOfLibrary(Class<?> type, Class<?> own) {
-        return !isSample(type) && LIBRARIES.stream().anyMatch(root -> isIn(root, type) && !isIn(root, own));
-    }
-
-    private static boolean isSample(Class<?> type) {
-        return SAMPLES.stream().anyMatch(root -> isIn(root, type));
-    }
-
-    private static boolean isIn(String root, Class<?> type) {
-        return type.getName().startsWith(root + ".");
-    }
-
-    /** Returns whether the interface has methods. Marker interfaces have none and are not exported. */
-    private static boolean hasMethods(Class<?> type) {
-        return Arrays.stream(type.getMethods()).anyMatch(method -> !Modifier.isStatic(method.getModifiers()));
     }
 
     private void add(String name, RpcService annotation) {
@@ -357,8 +255,8 @@ final class ExportedBeans {
      */
     private static boolean needsRequest(@Nullable Scope scope) {
         return scope == null
-                || isIn("org.springframework.web", scope.getClass())
-                || isIn("org.springframework.messaging", scope.getClass());
+                || ServiceInterfaces.isIn("org.springframework.web", scope.getClass())
+                || ServiceInterfaces.isIn("org.springframework.messaging", scope.getClass());
     }
 
     private ServiceKey key(String name, Class<?> type, RpcService annotation) {

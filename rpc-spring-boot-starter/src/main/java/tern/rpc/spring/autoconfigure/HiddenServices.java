@@ -84,7 +84,7 @@ final class HiddenServices {
 
     /** Returns whether the type is an interface or an abstract class of the application. */
     static boolean mayHide(Class<?> type) {
-        return Modifier.isAbstract(type.getModifiers()) && !type.isPrimitive() && !ExportedBeans.isForeign(type);
+        return Modifier.isAbstract(type.getModifiers()) && !type.isPrimitive() && !ServiceInterfaces.isForeign(type);
     }
 
     private static @Nullable Class<?> loaded(String type, @Nullable ClassLoader loader) {

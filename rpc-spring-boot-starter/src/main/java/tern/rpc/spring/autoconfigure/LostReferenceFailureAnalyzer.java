@@ -125,8 +125,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
     /** Returns whether the type is an interface of the application that Tern could call. */
     private static boolean mayBeService(Class<?> type) {
         if (!type.isInterface()
-                || ExportedBeans.isForeign(type)
-                || Arrays.stream(type.getInterfaces()).anyMatch(ExportedBeans::isForeign)) {
+                || ServiceInterfaces.isForeign(type)
+                || Arrays.stream(type.getInterfaces()).anyMatch(ServiceInterfaces::isForeign)) {
             // Libraries such as Spring Data create beans for interfaces that extend an interface of the library.
             return false;
         }

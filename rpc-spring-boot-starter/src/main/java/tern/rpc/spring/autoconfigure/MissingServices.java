@@ -113,7 +113,7 @@ final class MissingServices implements SmartInitializingSingleton {
     }
 
     private static boolean refers(Class<?> bean) {
-        for (Class<?> type = bean; type != null && !ExportedBeans.isForeign(type); type = type.getSuperclass()) {
+        for (Class<?> type = bean; type != null && !ServiceInterfaces.isForeign(type); type = type.getSuperclass()) {
             Stream<? extends Executable> executables = Stream.concat(
                     Arrays.stream(type.getDeclaredMethods()), Arrays.stream(type.getDeclaredConstructors()));
             Stream<AnnotatedElement> places = Stream.concat(

@@ -318,8 +318,8 @@ final class PropertyIntents {
         return intents.stream()
                 .filter(intent -> intent.fits(written))
                 .findFirst()
-                .map(intent -> intent.advice()
-                        .replace(PARENT, PropertySuggestions.joined(written.subList(0, written.size() - 1))))
+                .map(intent ->
+                        intent.advice().replace(PARENT, PropertyPaths.joined(written.subList(0, written.size() - 1))))
                 .orElse(null);
     }
 

@@ -1,6 +1,19 @@
 package tern.rpc.spring.autoconfigure;
 
 import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.concat;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.distance;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.elements;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.filled;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.fits;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.inserted;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.isOfTern;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.joined;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.lastOf;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.near;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.startsWith;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.without;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,7 +28,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 import tern.rpc.TypingErrors;
 
 /**
@@ -26,7 +38,6 @@ import tern.rpc.TypingErrors;
  */
 final class PropertySuggestions {
 
-    private static final String ANY = "*";
     private static final Pattern ADDRESS = Pattern.compile("(?:[a-z]+://)?\\S+:\\d+\\S*");
     private static final String LIST = "; docs/properties.md lists all properties";
 
@@ -131,21 +142,6 @@ final class PropertySuggestions {
                         .thenComparingInt(path -> TypingErrors.between(joined(path), joined(written))))
                 .map(path -> joined(filled(path, written)))
                 .orElse(null);
-    }
-
-    private static int distance(List<String> path, List<String> written) {
-        return IntStream.range(0, path.size())
-                .map(i -> distance(path.get(i), written.get(i)))
-                .sum();
-    }
-
-    private static boolean near(String element, String written) {
-        int length = uniform(element).length();
-        return distance(element, written) <= (length < 3 ? 0 : length < 6 ? 1 : 2);
-    }
-
-    private static int distance(String element, String written) {
-        return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
     }
 
     /**
@@ -335,32 +331,6 @@ final class PropertySuggestions {
         return found.isEmpty() || found.size() > MAX_NAMED ? null : didYouMean(String.join(" or ", found));
     }
 
-    /** Returns whether Tern, and not the application, chooses the element at the index and the one behind it. */
-    private static boolean isOfTern(List<String> path, int index) {
-        return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
-    }
-
-    /** Returns the elements without the one at the index. */
-    private static List<String> without(int index, List<String> elements) {
-        return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
-    }
-
-    /** Returns the elements with the element of the path at this index inserted. */
-    private static List<String> inserted(int index, List<String> path, List<String> elements) {
-        List<String> longer = new ArrayList<>(elements);
-        longer.add(index, path.get(index));
-        return longer;
-    }
-
-    private static boolean fits(List<String> path, List<String> elements) {
-        return IntStream.range(0, path.size())
-                .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));
-    }
-
-    private static List<String> concat(List<String> some, List<String> more) {
-        return Stream.concat(some.stream(), more.stream()).toList();
-    }
-
     /**
      * Lists the existing names at the level of the unknown property. If some names share a word with the unknown
      * property, lists only these names.
@@ -407,43 +377,5 @@ final class PropertySuggestions {
                 .findFirst()
                 .map(path -> joined(filled(path, elements)))
                 .orElse(null);
-    }
-
-    private static List<String> filled(List<String> path, List<String> like) {
-        return IntStream.range(0, path.size())
-                .mapToObj(i -> path.get(i).equals(ANY) ? like.get(i) : path.get(i))
-                .toList();
-    }
-
-    private static boolean startsWith(List<String> written, String... elements) {
-        return written.size() > elements.length
-                && IntStream.range(0, elements.length)
-                        .allMatch(i -> uniform(written.get(i)).equals(elements[i]));
-    }
-
-    private static String lastOf(String name) {
-        return name.substring(name.lastIndexOf('.') + 1);
-    }
-
-    /** Returns the elements of the name, without the index of a list. */
-    private static List<String> elements(ConfigurationPropertyName name) {
-        int length = name.getNumberOfElements()
-                - (name.isLastElementIndexed() && name.isNumericIndex(name.getNumberOfElements() - 1) ? 1 : 0);
-        return IntStream.range(0, length)
-                .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
-                .toList();
-    }
-
-    /** Joins elements to a property name. An element that contains dots is put in brackets. */
-    static String joined(List<String> elements) {
-        StringBuilder name = new StringBuilder();
-        for (String element : elements) {
-            if (element.contains(".")) {
-                name.append('[').append(element).append(']');
-            } else {
-                name.append(name.isEmpty() ? "" : ".").append(element);
-            }
-        }
-        return name.toString();
     }
 }

@@ -80,7 +80,7 @@ final class ReferencedServices {
             service = service.getGeneric();
         }
         Class<?> raw = service.resolve();
-        return raw == null || !raw.isInterface() || isContainer(raw) || ExportedBeans.isForeign(raw) ? null : raw;
+        return raw == null || !raw.isInterface() || isContainer(raw) || ServiceInterfaces.isForeign(raw) ? null : raw;
     }
 
     /** Returns whether the type holds several objects. The bean factory injects all matching beans into such a type. */

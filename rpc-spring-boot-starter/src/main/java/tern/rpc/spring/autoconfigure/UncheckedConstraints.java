@@ -150,7 +150,9 @@ final class UncheckedConstraints {
     }
 
     private static boolean declaresConstraints(Class<?> type) {
-        for (Class<?> owner = type; owner != null && !ExportedBeans.isForeign(owner); owner = owner.getSuperclass()) {
+        for (Class<?> owner = type;
+                owner != null && !ServiceInterfaces.isForeign(owner);
+                owner = owner.getSuperclass()) {
             Set<String> found = new TreeSet<>();
             for (Field field : owner.getDeclaredFields()) {
                 add(field, found);

@@ -39,7 +39,7 @@ final class ConnectGetForm implements HttpForm {
         Http2Headers head = exchange.head();
         try {
             MethodDescriptor only =
-                    Route.of(exchange.connection().services(), head).only();
+                    Route.of(exchange.connection().handler().services(), head).only();
             return only != null
                     && !only.parameterNames().contains(ConnectQuery.ENCODING)
                     && !only.parameterNames().contains(ConnectQuery.MESSAGE);

@@ -10,12 +10,10 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
-import tern.rpc.limit.Refusal;
 import tern.rpc.netty.BodyPace;
 import tern.rpc.netty.CallKind;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
@@ -58,7 +56,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         this.encoding = encoding;
         this.body = new RequestBody(exchange, reader, this);
         this.answer = new HttpAnswer(this, acceptsGzip);
-        this.hidden = exchange.connection().asksAuthorizers() ? new DeferredMistake() : null;
+        this.hidden = exchange.connection().handler().asksAuthorizers() ? new DeferredMistake() : null;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos() + timeoutNanos);
     }
 
@@ -113,11 +111,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public CallKind kind() {
-        boolean unary = route.isUnary();
-        if (AcceptedTokens.OPEN_SERVICE.equals(route.service().name())) {
-            return unary ? CallKind.HEALTH_CHECK : CallKind.HEALTH_WATCH;
-        }
-        return unary ? CallKind.UNARY : CallKind.STREAM;
+        return route.kind();
     }
 
     /**
@@ -198,7 +192,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     /** Passes the call to the server unless the connection has reached a limit. */
     @Override
     public void complete() {
-        RpcException refusal = refusal();
+        RpcException refusal = exchange.refusal(this);
         if (refusal != null) {
             refuse(refusal);
             return;
@@ -218,20 +212,6 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
             connection().calls().servedLate(this);
         }
         connection().calls().complete(this);
-    }
-
-    /** Returns the reason why the connection refuses this call, and counts the refusal; null if it accepts the call. */
-    private @Nullable RpcException refusal() {
-        RpcException full = connection().calls().refusesCall();
-        if (full != null) {
-            return full;
-        }
-        RpcException overload = exchange.overload();
-        if (overload != null) {
-            connection().calls().refused(Refusal.UNREAD);
-            return overload;
-        }
-        return connection().calls().refusesCheck(this);
     }
 
     /**
@@ -325,15 +305,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- call properties
 
-    /**
-     * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
-     * built-in methods are never critical.
-     */
     @Override
     public @Nullable String service() {
-        return route.service() == route.candidates().get(0).service() && route.leadsSomewhere()
-                ? route.service().name()
-                : null;
+        return route.ownService();
     }
 
     @Override
@@ -401,7 +375,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public @Nullable Object readElement(Frame frame) {
-        return read(frame, connection().services()).arguments()[0];
+        return read(frame, connection().handler().services()).arguments()[0];
     }
 
     /**

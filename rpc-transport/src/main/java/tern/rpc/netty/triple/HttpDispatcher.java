@@ -109,15 +109,15 @@ final class HttpDispatcher implements HttpRequests {
         boolean connectUnsaid =
                 meant == json && ConnectGetForm.queryOf(exchange.head()) != null && ConnectGetForm.isMeant(exchange);
         HttpForm form = connectUnsaid ? connectGet : meant;
-        if (!connection.asksAuthorizers()) {
-            return form.call(exchange, connection.services());
+        if (!connection.handler().asksAuthorizers()) {
+            return form.call(exchange, connection.handler().services());
         }
         if (connectUnsaid) {
             JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid in both Connect and JSON
         }
         HttpCall call;
         try {
-            call = form.call(exchange, connection.services());
+            call = form.call(exchange, connection.handler().services());
         } catch (RpcException e) {
             call = form.callNowhere(exchange);
             hidden(call).set(e, form);
@@ -140,9 +140,9 @@ final class HttpDispatcher implements HttpRequests {
      */
     private static void checkToken(HttpExchange exchange) {
         ServerConnection connection = exchange.connection();
-        AcceptedTokens tokens = connection.tokens();
+        AcceptedTokens tokens = connection.handler().tokens();
         Http2Headers head = exchange.head();
-        if (connection.asksWhoCalls() && isProbe(head)) {
+        if (connection.handler().asksWhoCalls() && isProbe(head)) {
             exchange.probes();
             return;
         }
@@ -154,7 +154,7 @@ final class HttpDispatcher implements HttpRequests {
         checkOnce(tokens, called, head, TOKEN);
         checkOnce(tokens, called, head, AUTHORIZATION);
         tokens.check(called, GrpcHeaders.text(head, TOKEN), GrpcHeaders.text(head, AUTHORIZATION));
-        if (!connection.asksAuthorizers()) {
+        if (!connection.handler().asksAuthorizers()) {
             connection.callerIsKnown();
         }
     }

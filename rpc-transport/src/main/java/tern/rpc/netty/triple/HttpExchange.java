@@ -10,6 +10,8 @@ import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
+import tern.rpc.limit.Refusal;
+import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
@@ -160,6 +162,23 @@ abstract class HttpExchange {
     @Nullable
     RpcException overload() {
         return null;
+    }
+
+    /**
+     * Returns the reason why the connection refuses the call, and counts the refusal; null if it accepts the call. Must
+     * run on the event loop.
+     */
+    final @Nullable RpcException refusal(NettyServerCall refused) {
+        RpcException full = connection.calls().refusesCall();
+        if (full != null) {
+            return full;
+        }
+        RpcException overload = overload();
+        if (overload != null) {
+            connection.calls().refused(Refusal.UNREAD);
+            return overload;
+        }
+        return connection.calls().refusesCheck(refused);
     }
 
     /** Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. */

@@ -30,29 +30,4 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
-
-    /** @param cors the other origins whose pages may make calls */
-    public HttpSettings withCors(Cors cors) {
-        return new HttpSettings(cors, formBodies, textBodies, allowedHosts);
-    }
-
-    /** @param allowed whether arguments may be sent as a form; web pages of any site can send forms */
-    public HttpSettings withFormBodies(boolean allowed) {
-        return new HttpSettings(cors, allowed, textBodies, allowedHosts);
-    }
-
-    /**
-     * @param allowed whether an argument may be sent as {@code text/plain}; web pages of any site can send plain text
-     */
-    public HttpSettings withTextBodies(boolean allowed) {
-        return new HttpSettings(cors, formBodies, allowed, allowedHosts);
-    }
-
-    /**
-     * @param names the host names that requests may contain; empty to allow any host
-     * @throws IllegalArgumentException if a name is not a host name; the message contains the name
-     */
-    public HttpSettings withAllowedHosts(Set<String> names) {
-        return new HttpSettings(cors, formBodies, textBodies, names);
-    }
 }

@@ -12,6 +12,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.CallKind;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -169,6 +171,24 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
             }
         }
         return true;
+    }
+
+    /** Returns the kind of the calls on this route. */
+    CallKind kind() {
+        boolean unary = isUnary();
+        if (AcceptedTokens.OPEN_SERVICE.equals(service.name())) {
+            return unary ? CallKind.HEALTH_CHECK : CallKind.HEALTH_WATCH;
+        }
+        return unary ? CallKind.UNARY : CallKind.STREAM;
+    }
+
+    /**
+     * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
+     * built-in methods are never critical.
+     */
+    @Nullable
+    String ownService() {
+        return service == candidates.get(0).service() && leadsSomewhere() ? service.name() : null;
     }
 
     /**

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawSocket;
@@ -75,7 +74,7 @@ class H2cUpgradeTest {
     void bytesAfterTheUpgradeThatAreNoHttp2AreNamed() {
         String all = new String(captured(), ISO_8859_1);
         String upgrade = all.substring(0, all.indexOf("PRI * HTTP/2.0"));
-        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName());
+        try (CapturedLog log = new CapturedLog("tern.rpc.netty.ServerCounters");
                 Http2Wire wire = Http2Wire.connect(server.port())) {
             wire.send((upgrade + "GET / HTTP/1.1\r\nhost: x\r\n\r\n").getBytes(ISO_8859_1));
 

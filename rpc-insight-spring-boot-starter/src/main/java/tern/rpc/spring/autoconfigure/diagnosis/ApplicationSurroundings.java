@@ -6,7 +6,7 @@ import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
-import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.Surroundings;
 import tern.rpc.diagnosis.TimeLimit;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
@@ -14,7 +14,7 @@ import tern.rpc.pool.StoreNames;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 
 /** Gives the diagnosis access to the application's calls and pools. Thread-safe. */
-final class ApplicationSurroundings implements Diagnostician.Surroundings {
+final class ApplicationSurroundings implements Surroundings {
 
     private final ObjectProvider<CallSource> calls;
     private final ObjectProvider<PoolSource> pools;

@@ -13,6 +13,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.Surroundings;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.PoolSource;
 
@@ -37,7 +38,7 @@ class DiagnosisLifecycleTest {
     }
 
     /** An application that returns its pools while it is open, and throws an exception after it has closed. */
-    private static final class ClosingApplication implements Diagnostician.Surroundings {
+    private static final class ClosingApplication implements Surroundings {
 
         private final CountDownLatch asked = new CountDownLatch(1);
         private final CountDownLatch closed = new CountDownLatch(1);

@@ -1,0 +1,46 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import tern.rpc.RunningCall;
+import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.PoolSource;
+
+/** The parts of the application that the diagnosis can observe. */
+public interface Surroundings {
+
+    /** Returns the calls that are currently running. */
+    List<RunningCall> running();
+
+    /** Returns the number of calls refused since the start of the process, by reason. */
+    Map<String, Long> refused();
+
+    /** Returns all pools of the application. */
+    List<PoolSource> pools();
+
+    /**
+     * Returns when each data source and each Redis server last answered, by name. A kind of store with only one
+     * instance is omitted.
+     */
+    default Map<String, Long> answers() {
+        return Map.of();
+    }
+
+    /**
+     * Returns the server of each data source and each Redis server, by name. Two data sources may have the same
+     * server. Data sources and Redis servers with an unknown server are omitted.
+     */
+    default Map<String, String> servers() {
+        return Map.of();
+    }
+
+    /** Returns the time limits that properties set for operations such as HTTP exchanges. */
+    default List<TimeLimit> timeLimits() {
+        return List.of();
+    }
+
+    /** Returns how log lines reach their appenders. */
+    default LoggingMode logging() {
+        return LoggingMode.ASYNCHRONOUS;
+    }
+}

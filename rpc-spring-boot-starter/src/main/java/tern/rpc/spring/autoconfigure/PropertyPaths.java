@@ -1,0 +1,108 @@
+package tern.rpc.spring.autoconfigure;
+
+import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import tern.rpc.TypingErrors;
+
+/**
+ * Compares and changes the elements of property names. The path of an existing property contains {@link #ANY} in place
+ * of each key of a map.
+ */
+final class PropertyPaths {
+
+    static final String ANY = "*";
+
+    private PropertyPaths() {}
+
+    /** Returns the number of typing errors by which the written name differs from the path. */
+    static int distance(List<String> path, List<String> written) {
+        return IntStream.range(0, path.size())
+                .map(i -> distance(path.get(i), written.get(i)))
+                .sum();
+    }
+
+    /** Returns whether the written element differs from the element by few typing errors. */
+    static boolean near(String element, String written) {
+        int length = uniform(element).length();
+        return distance(element, written) <= (length < 3 ? 0 : length < 6 ? 1 : 2);
+    }
+
+    private static int distance(String element, String written) {
+        return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
+    }
+
+    /** Returns whether Tern, and not the application, chooses the element at the index and the one behind it. */
+    static boolean isOfTern(List<String> path, int index) {
+        return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
+    }
+
+    /** Returns the elements without the one at the index. */
+    static List<String> without(int index, List<String> elements) {
+        return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
+    }
+
+    /** Returns the elements with the element of the path at this index inserted. */
+    static List<String> inserted(int index, List<String> path, List<String> elements) {
+        List<String> longer = new ArrayList<>(elements);
+        longer.add(index, path.get(index));
+        return longer;
+    }
+
+    /** Returns whether the path, which has as many elements, is the path of the elements. */
+    static boolean fits(List<String> path, List<String> elements) {
+        return IntStream.range(0, path.size())
+                .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));
+    }
+
+    /** Returns the elements of both lists. */
+    static List<String> concat(List<String> some, List<String> more) {
+        return Stream.concat(some.stream(), more.stream()).toList();
+    }
+
+    /** Returns the path with the given elements in the places of map keys. */
+    static List<String> filled(List<String> path, List<String> like) {
+        return IntStream.range(0, path.size())
+                .mapToObj(i -> path.get(i).equals(ANY) ? like.get(i) : path.get(i))
+                .toList();
+    }
+
+    /** Returns whether the written name has further elements after the given ones. */
+    static boolean startsWith(List<String> written, String... elements) {
+        return written.size() > elements.length
+                && IntStream.range(0, elements.length)
+                        .allMatch(i -> uniform(written.get(i)).equals(elements[i]));
+    }
+
+    /** Returns the last element of a name. */
+    static String lastOf(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    /** Returns the elements of the name, without the index of a list. */
+    static List<String> elements(ConfigurationPropertyName name) {
+        int length = name.getNumberOfElements()
+                - (name.isLastElementIndexed() && name.isNumericIndex(name.getNumberOfElements() - 1) ? 1 : 0);
+        return IntStream.range(0, length)
+                .mapToObj(i -> name.getElement(i, Form.ORIGINAL))
+                .toList();
+    }
+
+    /** Joins elements to a property name. An element that contains dots is put in brackets. */
+    static String joined(List<String> elements) {
+        StringBuilder name = new StringBuilder();
+        for (String element : elements) {
+            if (element.contains(".")) {
+                name.append('[').append(element).append(']');
+            } else {
+                name.append(name.isEmpty() ? "" : ".").append(element);
+            }
+        }
+        return name.toString();
+    }
+}

@@ -1,0 +1,19 @@
+package tern.rpc.netty;
+
+import org.jspecify.annotations.Nullable;
+
+/** Receives the events of a connection, on its event loop. */
+interface ConnectionOwner {
+    void changed(Connection connection, Connection.State state);
+
+    /** Called when the first bytes from the server have been read. */
+    default void heardFirst(Connection connection) {}
+
+    /** Called when the connection is ready for the next call, if it transmits one call at a time. */
+    default void released(Connection connection) {}
+
+    /** Returns the connection that replaces the given connection; null if there is no replacement. */
+    default @Nullable Connection insteadOf(Connection connection) {
+        return null;
+    }
+}
