@@ -24,6 +24,7 @@ final class Http2Exchange extends HttpExchange {
 
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
+    private final boolean bodiless; // true if the answer has no body, because the method of the request is HEAD
 
     /**
      * The number of bytes that the request headers occupy in the server's memory budget. Accessed only by the event
@@ -46,6 +47,7 @@ final class Http2Exchange extends HttpExchange {
         super(connection, head);
         this.handler = handler;
         this.stream = stream;
+        this.bodiless = isHead();
     }
 
     private AnswerOutput output() {
@@ -190,7 +192,7 @@ final class Http2Exchange extends HttpExchange {
      */
     private byte @Nullable [] body(HttpWrite part) {
         byte[] body = part.body();
-        if (body == null || !isHead()) {
+        if (body == null || !bodiless) {
             return body;
         }
         return part.isEnd() && part.head() == null && part.trailers() == null ? NOTHING : null;

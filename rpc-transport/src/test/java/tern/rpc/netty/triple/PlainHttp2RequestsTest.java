@@ -53,7 +53,7 @@ class PlainHttp2RequestsTest {
     @Test
     void clientGetsNo100ContinueIfItsBodyIsNotNeeded() {
         try (Http2Wire wire = connect()) {
-            send(wire, Http2Wire.head(SERVICE + "nothing", JSON).set("expect", "100-continue"), 0);
+            send(wire, Http2Wire.head(SERVICE + "missing", JSON).set("expect", "100-continue"), 0);
 
             assertThat(wire.answer(1).header(":status")).isEqualTo("404");
             assertThat(wire.answer(1).headers).hasSize(1);
@@ -63,7 +63,7 @@ class PlainHttp2RequestsTest {
     @Test
     void clientThatHasSentItsBodyGetsNo100Continue() {
         try (Http2Wire wire = connect()) {
-            send(wire, Http2Wire.head(SERVICE + "nothing", JSON).set("expect", "100-continue"), Http2Wire.END_STREAM);
+            send(wire, Http2Wire.head(SERVICE + "missing", JSON).set("expect", "100-continue"), Http2Wire.END_STREAM);
 
             assertThat(wire.answer(1).headers).hasSize(1);
         }
