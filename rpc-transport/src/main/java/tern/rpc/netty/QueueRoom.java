@@ -1,10 +1,12 @@
 package tern.rpc.netty;
 
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +29,7 @@ public final class QueueRoom {
 
     private final WriteQueue queue;
     private final long maxQueuedBytes;
-    private final Set<Runnable> waiting = new LinkedHashSet<>(); // in the order of arrival; guarded by waiting
+    private final Set<BooleanSupplier> waiting = new LinkedHashSet<>(); // in the order of arrival; guarded by waiting
     private volatile boolean anyWaits; // true if waiting is not empty; changed only while holding the lock on waiting
     private boolean lookingAgain; // true if a further check is scheduled; confined to the event loop
 
@@ -39,9 +41,10 @@ public final class QueueRoom {
     /**
      * Returns whether the queue has room for a message. If not, the task runs when the queue has room again.
      *
-     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block
+     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block. Returns
+     *     false if the stream has ended, so that another stream is notified instead
      */
-    public boolean isThere(Runnable whenRoom) {
+    public boolean isThere(BooleanSupplier whenRoom) {
         if (hasRoom()) {
             return true;
         }
@@ -74,12 +77,14 @@ public final class QueueRoom {
 
     private void notifyNext(ScheduledExecutorService loop) {
         long turns = 1 + (maxQueuedBytes - queue.queuedBytes()) / BYTES_PER_TURN;
-        for (; turns > 0 && hasRoom(); turns--) {
-            Runnable next = next();
+        while (turns > 0 && hasRoom()) {
+            BooleanSupplier next = next();
             if (next == null) {
                 return;
             }
-            next.run();
+            if (next.getAsBoolean()) {
+                turns--;
+            }
         }
         if (anyWaits && hasRoom()) {
             lookAgainLater(loop);
@@ -102,11 +107,15 @@ public final class QueueRoom {
     }
 
     /** Removes and returns the task that has waited the longest; null if none waits. */
-    private @Nullable Runnable next() {
+    private @Nullable BooleanSupplier next() {
         synchronized (waiting) {
-            Runnable first = waiting.isEmpty() ? null : waiting.iterator().next();
-            waiting.remove(first);
-            anyWaits = !waiting.isEmpty();
+            Iterator<BooleanSupplier> tasks = waiting.iterator();
+            if (!tasks.hasNext()) {
+                return null;
+            }
+            BooleanSupplier first = tasks.next();
+            tasks.remove();
+            anyWaits = tasks.hasNext();
             return first;
         }
     }

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,8 +40,9 @@ class QueueRoomTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final WriteQueue queue = new WriteQueue();
     private final QueueRoom room = new QueueRoom(queue, LIMIT);
-    private final List<Runnable> streams = new ArrayList<>();
+    private final List<BooleanSupplier> streams = new ArrayList<>();
     private final List<Integer> notified = new ArrayList<>();
+    private final Set<Integer> ended = new HashSet<>();
 
     @AfterEach
     void close() {
@@ -49,7 +53,10 @@ class QueueRoomTest {
     private void await(int count) {
         for (int i = 0; i < count; i++) {
             int number = streams.size();
-            Runnable stream = () -> notified.add(number);
+            BooleanSupplier stream = () -> {
+                notified.add(number);
+                return !ended.contains(number);
+            };
             streams.add(stream);
             assertThat(room.isThere(stream)).isFalse();
         }
@@ -93,6 +100,17 @@ class QueueRoomTest {
         }
 
         assertThat(notified).hasSize(100).isSorted();
+    }
+
+    @Test
+    void streamThatHasEndedTakesNoTurnFromAnother() {
+        queue.add(new Bytes(LIMIT + 1));
+        await(4);
+        ended.addAll(List.of(0, 1));
+
+        leave(1);
+
+        assertThat(notified).containsExactly(0, 1, 2);
     }
 
     @Test
