@@ -280,8 +280,8 @@ class GrpcWebTest {
     @ParameterizedTest
     @EnumSource
     void emptyMessageMayBeMarkedAsCompressed(Version version) {
-        WebAnswer answer = send(
-                version, request("shout").with("grpc-encoding", "gzip").body(TestFrame.of(1, new byte[0])));
+        WebAnswer answer =
+                send(version, request("shout").with("grpc-encoding", "gzip").body(TestFrame.of(1, new byte[0])));
         assertThat(messages(answer.body())).hasSize(1);
     }
 
