@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import tern.rpc.NanoClock;
@@ -18,7 +19,10 @@ import tern.rpc.NanoClock;
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request
  * is decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait
- * for this request. Thread-safe.
+ * for this request.
+ *
+ * <p>While no request waits, permits are taken and released without the lock, because every request above the smallest
+ * size takes permits. Thread-safe.
  */
 final class FairPermits {
 
@@ -29,13 +33,17 @@ final class FairPermits {
     private final int maxWaiting;
     private final NanoClock clock;
 
-    // the waiting requests of each tenant that has any; the tenant whose turn is next comes first
+    // the waiting requests of each tenant that has any; the tenant whose turn is next comes first; guarded by lock
     private final Map<Object, Deque<Waiting>> queues = new LinkedHashMap<>();
 
     private final int total;
-    private int available;
-    private int kept; // the number of permits that running calls keep
-    private int waiting;
+    private final AtomicInteger available;
+    private int kept; // the number of permits that running calls keep; guarded by lock
+
+    // The number of waiting requests; changed only while holding the lock. A request increments this number before it
+    // looks for permits for the last time, and a release reads it after it has returned its permits. So either the
+    // request finds these permits, or the release finds the request.
+    private volatile int waiting;
 
     /**
      * @param permits the number of permits
@@ -44,7 +52,7 @@ final class FairPermits {
      */
     FairPermits(int permits, int maxWaiting, NanoClock clock) {
         this.total = permits;
-        this.available = permits;
+        this.available = new AtomicInteger(permits);
         this.maxWaiting = maxWaiting;
         this.clock = clock;
     }
@@ -87,10 +95,12 @@ final class FairPermits {
      * @param places the maximum number of waiting requests; requests that already wait are not affected
      */
     Result acquire(Object tenant, int permits, long timeoutNanos, int places) {
+        if (waiting == 0 && takeFree(permits)) {
+            return Result.ACQUIRED;
+        }
         lock.lock();
         try {
-            if (fits(permits) && !isNextOverdue()) {
-                available -= permits;
+            if (!isNextOverdue() && take(permits)) {
                 return Result.ACQUIRED;
             }
             Deque<Waiting> own = queues.get(tenant);
@@ -100,7 +110,8 @@ final class FairPermits {
             }
             Waiting request = new Waiting(permits, lock.newCondition(), clock.nanoTime());
             queues.computeIfAbsent(tenant, added -> new ArrayDeque<>()).add(request);
-            waiting++;
+            changeWaiting(1);
+            grant(); // permits may have been released without the lock before this request was counted as waiting
             return await(tenant, request, timeoutNanos) ? Result.ACQUIRED : Result.TIMED_OUT;
         } finally {
             lock.unlock();
@@ -121,44 +132,81 @@ final class FairPermits {
             if (own != null) {
                 removed(tenant, own, request);
             }
-            waiting--;
+            changeWaiting(-1);
             grant(); // A request that waited too long holds up later requests until it is removed.
         }
         return request.granted;
     }
 
+    /** Changes the number of waiting requests. The calling thread must hold the lock. */
+    private void changeWaiting(int change) {
+        int before = waiting; // only threads that hold the lock change the field
+        waiting = before + change;
+    }
+
+    /** Takes permits if all of them are available. */
+    private boolean takeFree(int permits) {
+        int before = available.get();
+        while (permits <= before) {
+            if (available.compareAndSet(before, before - permits)) {
+                return true;
+            }
+            before = available.get();
+        }
+        return false;
+    }
+
     /**
-     * Returns whether a request may be decoded now. A request may be decoded if its permits are available. A request
-     * may also be decoded if no other request is being decoded and running calls have left at least one permit. The
-     * number of available permits may then become negative.
+     * Takes the permits of a request if it may be decoded now. A request may be decoded if its permits are available. A
+     * request may also be decoded if no other request is being decoded and running calls have left at least one permit.
+     * The number of available permits may then become negative. The calling thread must hold the lock.
      */
-    private boolean fits(int permits) {
-        return permits <= available || (available > 0 && available + kept == total);
+    private boolean take(int permits) {
+        int before = available.get();
+        while (permits <= before || (before > 0 && before + kept == total)) {
+            if (available.compareAndSet(before, before - permits)) {
+                return true;
+            }
+            before = available.get();
+        }
+        return false;
     }
 
     /** Takes permits for a running call, without waiting. The number of available permits may become negative. */
     void keep(int permits) {
-        change(-permits, permits);
+        changeKept(permits);
     }
 
     /** Releases the permits of a running call. */
     void giveBack(int permits) {
-        change(permits, -permits);
+        changeKept(-permits);
     }
 
-    /** Releases the permits that {@link #acquire} has taken. */
-    void release(int permits) {
-        change(permits, 0);
-    }
-
-    private void change(int free, int ofRunningCalls) {
-        if (free == 0) {
+    private void changeKept(int permits) {
+        if (permits == 0) {
             return;
         }
         lock.lock();
         try {
-            available += free;
-            kept += ofRunningCalls;
+            kept += permits;
+            available.addAndGet(-permits);
+            grant();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Releases the permits that {@link #acquire} has taken. */
+    void release(int permits) {
+        if (permits == 0) {
+            return;
+        }
+        available.addAndGet(permits);
+        if (waiting == 0) {
+            return;
+        }
+        lock.lock();
+        try {
             grant();
         } finally {
             lock.unlock();
@@ -167,7 +215,7 @@ final class FairPermits {
 
     /** Gives the available permits to waiting requests. */
     private void grant() {
-        boolean granted = available > 0 && !queues.isEmpty();
+        boolean granted = available.get() > 0 && !queues.isEmpty();
         while (granted) {
             granted = grantOne();
         }
@@ -189,16 +237,16 @@ final class FairPermits {
             Map.Entry<Object, Deque<Waiting>> next =
                     queues.entrySet().iterator().next();
             Waiting overdue = next.getValue().element();
-            if (!fits(overdue.permits)) {
+            if (!take(overdue.permits)) {
                 return false;
             }
-            grant(next.getKey(), next.getValue(), overdue);
+            granted(next.getKey(), next.getValue(), overdue);
             return true;
         }
         for (Map.Entry<Object, Deque<Waiting>> tenant : queues.entrySet()) {
             for (Waiting request : tenant.getValue()) {
-                if (fits(request.permits)) {
-                    grant(tenant.getKey(), tenant.getValue(), request);
+                if (take(request.permits)) {
+                    granted(tenant.getKey(), tenant.getValue(), request);
                     return true;
                 }
             }
@@ -206,9 +254,9 @@ final class FairPermits {
         return false;
     }
 
-    private void grant(Object tenant, Deque<Waiting> own, Waiting request) {
-        available -= request.permits;
-        waiting--;
+    /** Called when permits have been taken for a waiting request. */
+    private void granted(Object tenant, Deque<Waiting> own, Waiting request) {
+        changeWaiting(-1);
         request.granted = true;
         request.changed.signal();
         removed(tenant, own, request);
@@ -234,21 +282,11 @@ final class FairPermits {
     }
 
     int available() {
-        lock.lock();
-        try {
-            return available;
-        } finally {
-            lock.unlock();
-        }
+        return available.get();
     }
 
     /** Returns the number of waiting requests. */
     int waiting() {
-        lock.lock();
-        try {
-            return waiting;
-        } finally {
-            lock.unlock();
-        }
+        return waiting;
     }
 }

@@ -154,6 +154,34 @@ class FairPermitsTest {
         assertThat(all.join()).isEqualTo(Result.ACQUIRED);
     }
 
+    /**
+     * Tests that a request never waits for permits that were released while it began to wait. Permits are released
+     * without the lock while no request waits.
+     */
+    @Test
+    void waitingRequestGetsPermitsThatAreReleasedAtThatMoment() {
+        FairPermits shared = new FairPermits(100, 1_000, now::get);
+        int rounds = 20_000;
+
+        List<CompletableFuture<Void>> callers = new ArrayList<>();
+        for (int caller = 0; caller < 4; caller++) {
+            int kib = 60 + caller; // two requests never fit at the same time
+            String tenant = "tenant " + caller;
+            callers.add(CompletableFuture.runAsync(
+                    () -> {
+                        for (int round = 0; round < rounds; round++) {
+                            assertThat(shared.acquire(tenant, kib, FOREVER)).isEqualTo(Result.ACQUIRED);
+                            shared.release(kib);
+                        }
+                    },
+                    threads));
+        }
+
+        callers.forEach(CompletableFuture::join);
+        assertThat(shared.available()).isEqualTo(100);
+        assertThat(shared.waiting()).isZero();
+    }
+
     private void take(String tenant, int kib) {
         assertThat(memory.acquire(tenant, kib, 0)).isEqualTo(Result.ACQUIRED);
     }

@@ -344,7 +344,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void queueLowered() {
-        room.lowered();
+        EventLoop loop = eventLoop;
+        if (loop != null) { // null only before the first byte could be written
+            room.lowered(loop);
+        }
         closeIfDrained();
     }
 

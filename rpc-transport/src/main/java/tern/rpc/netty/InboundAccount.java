@@ -198,6 +198,11 @@ public final class InboundAccount {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();
     }
 
+    /** Returns whether requests use much of the budget that counts this connection. */
+    boolean isShort() {
+        return budget.isShort();
+    }
+
     /** Returns whether the connection may add bytes. Any thread may call this method. */
     boolean hasRoom() {
         return part.hasRoom(held());

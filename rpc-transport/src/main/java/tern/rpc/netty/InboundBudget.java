@@ -35,6 +35,9 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
+    /** While at most 1/{@value} of the budget is used, messages of busy connections may arrive slowly. */
+    private static final int PART_OF_PATIENT = 4;
+
     /**
      * The waiting connections check the budget again when 1/{@value} of it has been released. If they checked it after
      * each request, thousands of paused connections would slow down the requests of others.
@@ -81,6 +84,11 @@ final class InboundBudget {
 
     long used() {
         return memory.used();
+    }
+
+    /** Returns whether more than 1/{@value #PART_OF_PATIENT} of the budget is used. */
+    boolean isShort() {
+        return used() > maxBytes() / PART_OF_PATIENT;
     }
 
     /** Returns the number of client addresses that have connections or hold bytes of the budget. */

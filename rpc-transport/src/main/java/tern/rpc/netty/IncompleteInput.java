@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The received bytes of a server connection that belong to an incomplete frame or header, so the decoder keeps them. The
- * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. Confined to the
- * event loop.
+ * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. If the rest
+ * arrives more slowly, the connection is closed. A connection with running or arriving calls stays open for longer,
+ * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
  */
 public final class IncompleteInput {
 
@@ -23,6 +24,12 @@ public final class IncompleteInput {
 
         /** Returns whether the bytes arrive more slowly than permitted. */
         boolean isTooSlow(BodyPace pace, long arrivedBytes, long now);
+
+        /**
+         * Returns whether the connection has calls other than health watches, and little of the memory for requests is
+         * used. Slow bytes then harm nobody.
+         */
+        boolean hasPatience();
 
         /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
         String slowBody(BodyPace pace, long arrivedBytes, long now);
@@ -89,11 +96,19 @@ public final class IncompleteInput {
             return;
         }
         long now = System.nanoTime();
-        if (connection.isTooSlow(pace, arrived, now)) {
+        if (connection.isTooSlow(pace, arrived, now) && !mayTakeLonger(now)) {
             watching = false;
             tooSlow.accept(connection.slowBody(pace, arrived, now));
         } else {
             watch(context, BETWEEN_LOOKS_MILLIS);
         }
+    }
+
+    /**
+     * Returns whether slow bytes are tolerated for now: for at most the idle timeout, and only while the connection has
+     * patience.
+     */
+    private boolean mayTakeLonger(long now) {
+        return now - pace.sinceNanos() < connection.settings().idleTimeout().toNanos() && connection.hasPatience();
     }
 }

@@ -78,6 +78,11 @@ public final class OpenRequestMemory {
         }
     }
 
+    /** Returns whether requests use much of the memory budget that counts the requests of this connection. */
+    boolean isShort() {
+        return inbound == null ? all.isShort() : inbound.isShort();
+    }
+
     private InboundAccount inbound() {
         InboundAccount made = inbound;
         if (made == null) {

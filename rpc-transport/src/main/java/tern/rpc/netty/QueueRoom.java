@@ -1,19 +1,37 @@
 package tern.rpc.netty;
 
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The room for messages of streams in the write queue of a client's connection. The streams of a connection share its
  * write queue, so many streams can fill it although each of them has few unsent bytes. A stream waits while the queue is
- * full, and is notified when the queue has room again. Thread-safe.
+ * full, and is notified when the queue has room again.
+ *
+ * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the room is
+ * enough for. If all of them were notified at once, thousands of threads would wake up for the room of a single message,
+ * and most of them would wait again. A notified stream may send nothing, or may send later on another thread. The room
+ * is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
  */
 public final class QueueRoom {
 
+    /** The number of bytes that a notified stream is expected to send: the bytes after which it is no longer ready. */
+    static final long BYTES_PER_TURN = 32 << 10;
+
+    /** The time until the next check if streams still wait although the queue has room. */
+    static final long BETWEEN_TURNS_MILLIS = 1;
+
     private final WriteQueue queue;
     private final long maxQueuedBytes;
-    private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
+    private final Set<BooleanSupplier> waiting = new LinkedHashSet<>(); // in the order of arrival; guarded by waiting
+    private volatile boolean anyWaits; // true if waiting is not empty; changed only while holding the lock on waiting
+    private boolean lookingAgain; // true if a further check is scheduled; confined to the event loop
 
     QueueRoom(WriteQueue queue, long maxQueuedBytes) {
         this.queue = queue;
@@ -23,17 +41,22 @@ public final class QueueRoom {
     /**
      * Returns whether the queue has room for a message. If not, the task runs when the queue has room again.
      *
-     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block
+     * @param whenRoom the task of one stream, always the same object; runs on the event loop and must not block. Returns
+     *     false if the stream has ended, so that another stream is notified instead
      */
-    public boolean isThere(Runnable whenRoom) {
+    public boolean isThere(BooleanSupplier whenRoom) {
         if (hasRoom()) {
             return true;
         }
-        waiting.add(whenRoom);
-        if (!hasRoom()) {
-            return false;
+        synchronized (waiting) {
+            waiting.add(whenRoom);
+            anyWaits = true;
+            if (!hasRoom()) {
+                return false;
+            }
+            waiting.remove(whenRoom); // bytes left the queue before the task was added
+            anyWaits = !waiting.isEmpty();
         }
-        waiting.remove(whenRoom); // bytes left the queue before the task was added
         return true;
     }
 
@@ -41,15 +64,59 @@ public final class QueueRoom {
         return queue.queuedBytes() <= maxQueuedBytes;
     }
 
-    /** Called when bytes have left the queue. Must run on the event loop. */
-    void lowered() {
-        if (waiting.isEmpty() || !hasRoom()) {
-            return;
+    /**
+     * Called when bytes have left the queue. Must run on the event loop.
+     *
+     * @param loop the event loop
+     */
+    void lowered(ScheduledExecutorService loop) {
+        if (anyWaits && !lookingAgain && hasRoom()) {
+            notifyNext(loop);
         }
-        for (Iterator<Runnable> tasks = waiting.iterator(); tasks.hasNext(); ) {
-            Runnable task = tasks.next();
+    }
+
+    private void notifyNext(ScheduledExecutorService loop) {
+        long turns = 1 + (maxQueuedBytes - queue.queuedBytes()) / BYTES_PER_TURN;
+        while (turns > 0 && hasRoom()) {
+            BooleanSupplier next = next();
+            if (next == null) {
+                return;
+            }
+            if (next.getAsBoolean()) {
+                turns--;
+            }
+        }
+        if (anyWaits && hasRoom()) {
+            lookAgainLater(loop);
+        }
+    }
+
+    private void lookAgainLater(ScheduledExecutorService loop) {
+        try {
+            loop.schedule(
+                    () -> {
+                        lookingAgain = false;
+                        lowered(loop);
+                    },
+                    BETWEEN_TURNS_MILLIS,
+                    TimeUnit.MILLISECONDS);
+            lookingAgain = true;
+        } catch (RejectedExecutionException e) {
+            // the event loops have terminated, so the connection is closed and its streams have ended
+        }
+    }
+
+    /** Removes and returns the task that has waited the longest; null if none waits. */
+    private @Nullable BooleanSupplier next() {
+        synchronized (waiting) {
+            Iterator<BooleanSupplier> tasks = waiting.iterator();
+            if (!tasks.hasNext()) {
+                return null;
+            }
+            BooleanSupplier first = tasks.next();
             tasks.remove();
-            task.run();
+            anyWaits = tasks.hasNext();
+            return first;
         }
     }
 }

@@ -284,6 +284,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return reading.isTooSlow(pace, arrivedBytes, now);
     }
 
+    @Override
+    public boolean hasPatience() {
+        return calls.keepConnection() && !memory.isShort();
+    }
+
     /** Describes why {@link #isTooSlow} returned true, as text for error messages. */
     @Override
     public String slowBody(BodyPace pace, long arrivedBytes, long now) {

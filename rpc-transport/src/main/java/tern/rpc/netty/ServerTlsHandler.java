@@ -3,7 +3,9 @@ package tern.rpc.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.SslHandler;
+import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
@@ -13,11 +15,61 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerTlsHandler extends SslHandler {
 
+    /** Runs the computations of the handshake on another thread, and counts the unfinished ones. */
+    private static final class Computations implements Executor {
+
+        private final Executor handshakes;
+        private @Nullable ServerTlsHandler handler; // set when the handler has been created
+        private int unfinished;
+
+        Computations(Executor handshakes) {
+            this.handshakes = handshakes;
+        }
+
+        @Override
+        public void execute(Runnable computation) {
+            unfinished++;
+            try {
+                handshakes.execute(() -> {
+                    try {
+                        computation.run();
+                    } finally {
+                        endLater();
+                    }
+                });
+            } catch (RejectedExecutionException e) {
+                unfinished--;
+                throw e;
+            }
+        }
+
+        /** Runs on the thread of the computation, after it has queued the continuation of the handshake. */
+        private void endLater() {
+            ServerTlsHandler known = Objects.requireNonNull(handler);
+            try {
+                Objects.requireNonNull(known.context).executor().execute(() -> {
+                    unfinished--;
+                    known.count();
+                });
+            } catch (RejectedExecutionException e) {
+                // the event loops have terminated, so the connection is closed
+            }
+        }
+    }
+
+    private final Computations computations;
+    private volatile @Nullable ChannelHandlerContext context; // set before the first read
     private @Nullable IncompleteInput incomplete; // null if the bytes are not counted
     private int keptBytes; // number of bytes that were kept after the last read
 
     ServerTlsHandler(SSLEngine engine, Executor handshakes) {
-        super(engine, handshakes);
+        this(engine, new Computations(handshakes));
+    }
+
+    private ServerTlsHandler(SSLEngine engine, Computations computations) {
+        super(engine, computations);
+        this.computations = computations;
+        computations.handler = this;
     }
 
     /** Sets the object that counts the bytes of an incomplete record. Called before the first read. */
@@ -26,18 +78,35 @@ final class ServerTlsHandler extends SslHandler {
     }
 
     @Override
+    public void handlerAdded(ChannelHandlerContext added) throws Exception {
+        context = added;
+        super.handlerAdded(added);
+    }
+
+    /** The superclass also calls this method, with an empty message, when a computation has ended. */
+    @Override
     public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
         int bytes = keptBytes + (message instanceof ByteBuf received ? received.readableBytes() : 0);
         super.channelRead(read, message);
         keptBytes = actualReadableBytes();
+        if (incomplete != null && keptBytes > 0 && keptBytes < bytes) {
+            incomplete.complete();
+        }
+        count();
+    }
+
+    /**
+     * Counts the kept bytes. During a computation, the superclass also keeps complete records. The time limit for the
+     * rest of a record begins after the computation, because the client is not responsible for the computation's time.
+     */
+    private void count() {
         IncompleteInput input = incomplete;
-        if (input == null) {
-            return;
+        if (input != null) {
+            boolean counts = InboundAccount.counted(keptBytes) > 0;
+            input.arrived(
+                    Objects.requireNonNull(context),
+                    computations.unfinished > 0 ? 0 : keptBytes,
+                    counts ? internalBuffer().capacity() : 0);
         }
-        if (keptBytes > 0 && keptBytes < bytes) {
-            input.complete();
-        }
-        boolean counts = InboundAccount.counted(keptBytes) > 0;
-        input.arrived(read, keptBytes, counts ? internalBuffer().capacity() : 0);
     }
 }

@@ -13,8 +13,12 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -32,6 +36,9 @@ class TlsRecordLimitTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("authority");
 
+    /** The header of a TLS record with 64 bytes, and a part of these bytes. */
+    private static final byte[] PART_OF_A_RECORD = {0x17, 3, 3, 0, 64, 1, 2, 3};
+
     private final List<String> closing = new ArrayList<>();
     private final EmbeddedChannel server = new EmbeddedChannel();
     private final ByteBuffer toClient = ByteBuffer.allocate(1 << 18).flip();
@@ -43,11 +50,24 @@ class TlsRecordLimitTest {
     }
 
     private SSLEngine connect(String version) throws GeneralSecurityException, SSLException {
+        SSLEngine client = begin(version, Runnable::run);
+        client.beginHandshake();
+        exchange(client);
+        assertThat(client.getSession().getProtocol()).isEqualTo(version);
+        return client;
+    }
+
+    /**
+     * Creates both sides of a connection.
+     *
+     * @param handshakes runs the computations of the server's handshake
+     */
+    private SSLEngine begin(String version, Executor handshakes) throws GeneralSecurityException {
         Tls tls = Tls.named("bundle 'server'")
                 .withKeys(AUTHORITY.issue("server", "127.0.0.1").keys())
                 .withProtocols(List.of(version));
         TlsContext context = TlsContext.ofServer(() -> tls);
-        server.pipeline().addLast(context.newHandler(server, Runnable::run, closing::add));
+        server.pipeline().addLast(context.newHandler(server, handshakes, closing::add));
         server.pipeline().addLast(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext read, Object message) {
@@ -65,9 +85,6 @@ class TlsRecordLimitTest {
         trusting.init(null, AUTHORITY.trust().getTrustManagers(), null);
         SSLEngine client = trusting.createSSLEngine();
         client.setUseClientMode(true);
-        client.beginHandshake();
-        exchange(client);
-        assertThat(client.getSession().getProtocol()).isEqualTo(version);
         return client;
     }
 
@@ -165,6 +182,35 @@ class TlsRecordLimitTest {
         assertThat(received).isEqualTo(16_000);
         assertThat(closing).isEmpty();
         connection.closed();
+    }
+
+    /** Tests a server whose threads for handshakes are busy. */
+    @Test
+    void timeOfTheServersOwnComputationsIsNoFaultOfTheClient() throws Exception {
+        Queue<Runnable> computations = new ArrayDeque<>();
+        SSLEngine client = begin("TLSv1.3", computations::add);
+        server.pipeline()
+                .get(ServerTlsHandler.class)
+                .countIn(new IncompleteInput(new SlowReading(server, Duration.ofHours(1)), closing::add));
+        client.beginHandshake();
+        send(client, new byte[0]);
+        server.writeInbound(Unpooled.copiedBuffer(PART_OF_A_RECORD));
+        assertThat(computations).as("the first message of the client is read").hasSize(1);
+
+        pass(SlowReading.FIRST_BYTES);
+        assertThat(closing).isEmpty();
+
+        while (!computations.isEmpty()) {
+            computations.remove().run();
+            server.runPendingTasks();
+        }
+        pass(SlowReading.FIRST_BYTES);
+        assertThat(closing).as("the client does not complete its record").containsExactly(SlowReading.REASON);
+    }
+
+    private void pass(Duration time) {
+        server.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
+        server.runScheduledPendingTasks();
     }
 
     @Test

@@ -43,6 +43,9 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
+    /** The beginning of the attachment with which a Dubbo consumer sends a callback object (docs/wire-protocol.md 1.9). */
+    private static final String CALLBACK = "sys_callback_arg-";
+
     /** Names of attachments that the protocol itself uses. Application metadata with these names is not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
@@ -95,6 +98,7 @@ final class DubboRequestBody {
         Metadata metadata = new Metadata(USUAL);
         reader.readMetadata(metadata);
         checkGeneric(metadata);
+        metadata.forEach(DubboRequestBody::checkNoCallback);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName().equals(interfaceName) && services.service(key.interfaceName()) != service) {
             throw differentServices(key.interfaceName(), interfaceName);
@@ -222,6 +226,17 @@ final class DubboRequestBody {
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
+                    Executed.NO);
+        }
+    }
+
+    /** Refuses a call with a callback object. Its argument is null, so the method would run without the callback. */
+    private static void checkNoCallback(String attachment, Object value) {
+        if (attachment.startsWith(CALLBACK)) {
+            throw RpcException.refusal(
+                    StatusCode.FAILED_PRECONDITION, // sent as status 70, as for unsupported generic calls
+                    "an argument is a callback object, which this server cannot call; use a method that returns a"
+                            + " stream, over Triple",
                     Executed.NO);
         }
     }

@@ -265,6 +265,10 @@ public final class Http1AnswerReader {
         } else if (length != null) {
             announced = length(length);
             body = new byte[Math.min(announced, TRUSTED_BYTES)];
+        } else if (head.status / 100 != 2) {
+            // Old proxies send errors without a length. The status is enough to report the error, so the answer ends
+            // here, and the connection is not reused.
+            keepsAlive = false;
         } else {
             throw Http1Violation.badRequest(
                     "it has neither a length nor chunks, so its end looks the same as a lost connection");

@@ -2,7 +2,10 @@ package tern.rpc.netty.triple;
 
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -110,6 +113,13 @@ final class AnswerOutput {
     }
 
     // ---- plain answers, and the headers of the others
+
+    /** Writes the interim answer 100 (Continue), for which the client waits before it sends the body. */
+    void writeContinue(Http2Stream stream) {
+        Http2Headers head = new DefaultHttp2Headers(false, 1).status(HttpResponseStatus.CONTINUE.codeAsText());
+        headersWritten(encoder.writeHeaders(
+                context(), stream.id(), head, 0, false, context().newPromise()));
+    }
 
     /**
      * Writes a complete successful answer directly as bytes, without Netty's codec.

@@ -8,6 +8,7 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -232,26 +233,14 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
             return;
         }
         head = headers;
-        if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE)) && understands(headers.get(GrpcHeaders.ENCODING))) {
+        if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE))) {
+            // A server may name another coding and still send uncompressed messages, or only an error.
+            mayBeCompressed = ContentCoding.mayBeGzip(headers.get(GrpcHeaders.ENCODING));
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
             deframer.request(demand, allowedBytes());
             head(headers);
         }
-    }
-
-    private boolean understands(@Nullable CharSequence encoding) {
-        if (encoding == null || "identity".contentEquals(encoding)) {
-            return true;
-        }
-        mayBeCompressed = GrpcHeaders.GZIP.contentEquals(encoding);
-        if (!mayBeCompressed) {
-            fail(
-                    StatusCode.INTERNAL,
-                    "its answer has grpc-encoding '" + encoding + "', but the client offered only gzip",
-                    Executed.YES);
-        }
-        return mayBeCompressed;
     }
 
     /** @return the number of received bytes that no longer occupy the flow-control window */
@@ -307,13 +296,18 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
             payload.release();
         } else if (frame.isCompressed() && !mayBeCompressed) {
             payload.release();
-            fail(
-                    StatusCode.INTERNAL,
-                    "a message of its answer is marked as compressed, but no header names a coding",
-                    Executed.YES);
+            fail(StatusCode.INTERNAL, unknownCoding(), Executed.YES);
         } else {
             message(frame);
         }
+    }
+
+    private String unknownCoding() {
+        CharSequence coding = head == null ? null : head.get(GrpcHeaders.ENCODING);
+        return coding == null
+                ? "a message of its answer is marked as compressed, but no header names a coding"
+                : "its answer has grpc-encoding '" + PeerText.name(coding.toString())
+                        + "', which was not offered; gzip was";
     }
 
     /** Returns the maximum number of message bytes that may be delivered between two calls to {@link #ask}. */

@@ -9,6 +9,9 @@ final class HeadFields {
     static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");
     static final AsciiString REST_VERSION = AsciiString.cached("rest-service-version");
 
+    private static final AsciiString EXPECT = AsciiString.cached("expect");
+    private static final AsciiString CONTINUE = AsciiString.cached("100-continue");
+
     private HeadFields() {}
 
     /** Returns the content type without parameters; an empty string if the request has no content type. */
@@ -20,5 +23,11 @@ final class HeadFields {
         AsciiString text = AsciiString.of(value);
         int end = text.indexOf(';', 0);
         return (end < 0 ? text : text.subSequence(0, end)).trim().toLowerCase();
+    }
+
+    /** Returns whether the client may wait for the interim answer 100 (Continue) before it sends the body. */
+    static boolean expectsContinue(Http2Headers head) {
+        CharSequence expectation = head.get(EXPECT);
+        return expectation != null && CONTINUE.contentEqualsIgnoreCase(expectation);
     }
 }

@@ -127,7 +127,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
             connection.answered(answered.pending().id(), answer);
         }
         if (!reusable) {
-            connection.close(surplus ? UNASKED : "the server answered with connection: close");
+            connection.close(answers.keepsAlive() ? UNASKED : "the server closes it after the answer");
         }
     }
 

@@ -375,15 +375,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
-            // after a pause of the server, all calls may reach their deadlines, so resets at the deadline are not an
-            // attack
-            boolean isAtDeadline = isAtDeadline(call);
-            if (!stream.isHeadersReceived() && !isAtDeadline) {
-                limits.reset(System.nanoTime(), false);
-            }
+            // The number of resets is not limited. Each reset ends a stream that this client has opened, and closing
+            // the
+            // connection would end its other calls, too.
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
             call.fail(
-                    reset.code() == StatusCode.CANCELLED && isAtDeadline ? StatusCode.DEADLINE_EXCEEDED : reset.code(),
+                    reset.code() == StatusCode.CANCELLED && isAtDeadline(call)
+                            ? StatusCode.DEADLINE_EXCEEDED
+                            : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
                     // a server that has begun to answer has run the call, even if it says that it refused the stream
                     stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());

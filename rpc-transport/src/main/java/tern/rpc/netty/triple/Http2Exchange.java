@@ -20,8 +20,11 @@ import tern.rpc.netty.WriteBatch;
 /** A request and its answer on an HTTP/2 stream. */
 final class Http2Exchange extends HttpExchange {
 
+    private static final byte[] NOTHING = {};
+
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
+    private final boolean bodiless; // true if the answer has no body, because the method of the request is HEAD
 
     /**
      * The number of bytes that the request headers occupy in the server's memory budget. Accessed only by the event
@@ -44,6 +47,7 @@ final class Http2Exchange extends HttpExchange {
         super(connection, head);
         this.handler = handler;
         this.stream = stream;
+        this.bodiless = isHead();
     }
 
     private AnswerOutput output() {
@@ -158,7 +162,7 @@ final class Http2Exchange extends HttpExchange {
             return;
         }
         output().account().writing(bytes);
-        byte[] message = part.body();
+        byte[] message = body(part);
         if (message != null && part.isMessageAlone() && message.length <= GatheredMessages.MAX_BYTES) {
             gather(message, bytes);
             return;
@@ -183,6 +187,18 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
+     * Returns the bytes of the body to send. The answer to HEAD has no body; its last part is an empty frame if nothing
+     * else can end the stream.
+     */
+    private byte @Nullable [] body(HttpWrite part) {
+        byte[] body = part.body();
+        if (body == null || !bodiless) {
+            return body;
+        }
+        return part.isEnd() && part.head() == null && part.trailers() == null ? NOTHING : null;
+    }
+
+    /**
      * @param part the part of the answer to write
      * @param bytes the number of bytes that are counted for the part until the socket has accepted it
      */
@@ -191,7 +207,7 @@ final class Http2Exchange extends HttpExchange {
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;
         Http2Headers head = part.head();
-        byte[] message = part.body();
+        byte[] message = body(part);
         Http2Headers trailers = part.trailers();
         if (head != null) {
             boolean alone = message == null && trailers == null;

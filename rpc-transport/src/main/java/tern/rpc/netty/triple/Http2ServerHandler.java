@@ -358,6 +358,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
             stream.setProperty(exchangeKey, exchange);
             requests.begin(exchange, headers.size() > MAX_FIELDS, hold(exchange, headers));
+            if (!endOfStream && exchange.call() != null && HeadFields.expectsContinue(headers)) {
+                output.writeContinue(stream); // without this answer, some clients never send the body
+            }
             end(exchange, endOfStream);
         }
 

@@ -282,7 +282,7 @@ final class JsonForm implements HttpForm {
     /** Returns a complete answer with headers and body. */
     static HttpWrite whole(HttpExchange exchange, Http2Headers head, byte @Nullable [] body) {
         head.setInt(CONTENT_LENGTH, body == null ? 0 : body.length);
-        return new HttpWrite(exchange, head, exchange.isHead() ? null : body, null, true);
+        return new HttpWrite(exchange, head, body, null, true);
     }
 
     private static HttpResponseStatus httpStatus(RpcException reason) {

@@ -132,11 +132,15 @@ final class StreamCall extends ClientCall {
         tell(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
     }
 
-    /** Tells the receiver that the stream may be ready for its next message. */
-    void ready() {
+    /**
+     * Tells the receiver that the stream may be ready for its next message, unless the call has ended. Returns whether
+     * the call continues.
+     */
+    boolean ready() {
         if (!isOver()) {
             tell(receiver::ready);
         }
+        return !isOver();
     }
 
     private void tell(Runnable event) {

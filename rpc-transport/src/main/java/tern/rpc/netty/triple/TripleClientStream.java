@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.channel.Channel;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -38,7 +39,7 @@ final class TripleClientStream implements ClientStream {
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private final Runnable whenRoom;
+    private final BooleanSupplier whenRoom;
     private volatile boolean plain; // true if messages are sent uncompressed; set by the sender
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {

@@ -240,12 +240,14 @@ public final class TripleCodecs {
 
     private <T> T read(
             ByteBuf payload,
-            boolean compressed,
+            boolean markedCompressed,
             int limit,
             MessageKind kind,
             @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
+        // Connect forbids the decompression of an empty body. A message may also be empty although it is marked.
+        boolean compressed = markedCompressed && payload.isReadable();
         Coder coder = coders.take();
         boolean reuse = false;
         int permits = 0;

@@ -47,6 +47,7 @@ final class TripleMetadata {
             "proxy-connection",
             "transfer-encoding",
             "upgrade",
+            "expect",
             "group",
             "interface",
             "path",

@@ -65,6 +65,18 @@ class Http1AnswerReaderTest {
         assertThat(reader.keepsAlive()).isTrue();
     }
 
+    /** Old proxies send an error without a length, and close the connection after its body. */
+    @Test
+    void errorWithoutALengthEndsWithItsHeaders() {
+        in.writeBytes("HTTP/1.0 503 Busy\r\nConnection: keep-alive\r\n\r\n<html>".getBytes(ISO_8859_1));
+
+        Http1Answer answer = next();
+
+        assertThat(answer.status()).isEqualTo(503);
+        assertThat(answer.bodyBytes()).isZero();
+        assertThat(reader.keepsAlive()).isFalse();
+    }
+
     @Test
     void roomForABodyIsMadeAsItComes() {
         Http1AnswerReader large = new Http1AnswerReader(8 << 20);

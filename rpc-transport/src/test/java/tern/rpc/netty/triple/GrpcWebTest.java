@@ -279,6 +279,14 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
+    void emptyMessageMayBeMarkedAsCompressed(Version version) {
+        WebAnswer answer =
+                send(version, request("shout").with("grpc-encoding", "gzip").body(TestFrame.of(1, new byte[0])));
+        assertThat(messages(answer.body())).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void codingThatIsNotServedOrNotNamedIsRefused(Version version) {
         WebAnswer answer = send(version, request("shout", "hi").with("grpc-encoding", "snappy"));
         assertStatus(answer, 12, "snappy");

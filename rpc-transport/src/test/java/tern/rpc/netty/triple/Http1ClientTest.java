@@ -420,6 +420,21 @@ class Http1ClientTest {
     }
 
     @Test
+    void errorOfAnOldProxyIsToldByItsStatus() {
+        CompletableFuture<String> result = notes().later("x");
+        RawSocket socket = server.next();
+        head(socket);
+
+        answer(socket, "HTTP/1.0 503 Busy\r\nconnection: close\r\ncontent-type: text/html\r\n\r\n<p>Busy</p>");
+
+        RpcException failure = (RpcException)
+                catchThrowableOfType(CompletionException.class, result::join).getCause();
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(socket.isClosedByPeer()).isTrue();
+    }
+
+    @Test
     void lostConnectionFailsItsCallAlone() {
         Notes notes = notes();
         CompletableFuture<String> lost = notes.later("lost");

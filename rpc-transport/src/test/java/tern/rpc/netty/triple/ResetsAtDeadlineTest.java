@@ -52,10 +52,19 @@ class ResetsAtDeadlineTest {
                         assertThat(RawServerCalls.failure(call).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
     }
 
+    /** A server ends only streams that its client has opened, so its resets must not end the other calls. */
     @Test
-    void serverThatResetsOtherCallsIsCutOff() {
-        assertThat(resetCalls(3_000, Deadline.none())).hasSize(Http2Limits.MANY_RESETS + 1);
+    void resetsOfManyCallsDoNotEndTheOtherCalls() {
+        PendingCall other = calls.call(Deadline.none());
+        calls.connection.written();
 
-        assertThat(calls.connection.isOpen()).isFalse();
+        List<PendingCall> all = resetCalls(3_000, Deadline.none());
+
+        assertThat(all)
+                .hasSize(3_000)
+                .allSatisfy(
+                        call -> assertThat(RawServerCalls.failure(call).code()).isEqualTo(StatusCode.CANCELLED));
+        assertThat(calls.connection.isOpen()).isTrue();
+        assertThat(other.isDone()).isFalse();
     }
 }

@@ -159,14 +159,29 @@ class TripleClientAnswersTest extends RawServerCalls {
                 "full");
     }
 
+    private static final String[] SNAPPY = {
+        ":status", "200", "content-type", "application/grpc", "grpc-encoding", "snappy"
+    };
+
     @Test
-    void encodingThatWasNotOfferedIsAMistake() {
+    void messageInAnEncodingThatWasNotOfferedIsAMistake() {
         assertAnswer(
-                script ->
-                        script.head(3, ":status", "200", "content-type", "application/grpc", "grpc-encoding", "snappy"),
+                script -> script.head(3, SNAPPY).data(3, Http2Script.framed(1, bytes("a"))),
                 StatusCode.INTERNAL,
                 Executed.YES,
                 "snappy");
+    }
+
+    /** A server may name an encoding although it compresses nothing. */
+    @Test
+    void encodingThatWasNotOfferedDoesNotHideTheStatus() {
+        assertAnswer(
+                script -> script.head(3, SNAPPY)
+                        .data(3, Http2Script.framed(0, bytes("a")))
+                        .end(3, "grpc-status", "5", "grpc-message", "gone"),
+                StatusCode.NOT_FOUND,
+                Executed.MAYBE,
+                "gone");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,6 +41,7 @@ class UnfinishedInputTest {
     private final TripleSides sides = new TripleSides();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final CountDownLatch answers = new CountDownLatch(1);
+    private final AtomicInteger running = new AtomicInteger();
 
     @AfterEach
     void close() throws Exception {
@@ -59,6 +61,7 @@ class UnfinishedInputTest {
     }
 
     private void awaitPermission() {
+        running.incrementAndGet();
         try {
             answers.await();
         } catch (InterruptedException e) {
@@ -122,6 +125,27 @@ class UnfinishedInputTest {
                 server.port(),
                 wire -> wire.send(Arrays.copyOf(frame(UNKNOWN_TYPE, 0, 0, FRAME_BYTES), 100)),
                 ENHANCE_YOUR_CALM);
+    }
+
+    /** Tests a frame that stops in the middle, for example because the network is interrupted, during another call. */
+    @Test
+    void runningCallIsAnsweredAlthoughAFrameDoesNotArriveInTime() {
+        RpcServer server = serve(Duration.ofMillis(50));
+        byte[] part = Arrays.copyOf(frame(UNKNOWN_TYPE, 0, 0, FRAME_BYTES), 100);
+
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.request(1, '/' + Slow.class.getName() + "/call", false);
+            wire.message(1, true, 0, StringValue.of("x").toByteArray());
+            Await.until("the call runs", () -> running.get() == 1);
+            wire.send(part);
+            // this frame begins later, so its connection is not closed before the frame above is late
+            Http2Wire.assertCutOff(server.port(), other -> other.send(part), ENHANCE_YOUR_CALM);
+
+            answers.countDown();
+
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.endOfConnection()).as("the frame is still late").isEqualTo(ENHANCE_YOUR_CALM);
+        }
     }
 
     @Test
