@@ -10,7 +10,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,9 +37,6 @@ public final class Cluster implements AutoCloseable {
 
     /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
-
-    /** How long a provider that the source no longer lists may be silent before the client drops it. */
-    private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final String service;
     private final EndpointSource source;
@@ -133,7 +129,7 @@ public final class Cluster implements AutoCloseable {
             return;
         }
         long now = clock.nanoTime();
-        use(list.after(snapshot, answers(now), now));
+        use(list.after(snapshot, endpoint -> nodes.isAnswering(endpoint, now), now));
         if (snapshot.state() != EndpointSnapshot.State.UNKNOWN
                 || !snapshot.why().isEmpty()) {
             heard.countDown();
@@ -148,25 +144,6 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns a check whether a provider is connected, or about to be connected, and answers. A provider that has been
-     * silent for only a short time counts as answering, because all providers are silent during a pause of this
-     * process. If the client dropped unlisted providers after a pause of this process, it could use these providers
-     * again only when they are listed.
-     */
-    private Predicate<Endpoint> answers(long now) {
-        Map<Endpoint, Target> used = new HashMap<>(); // filled by the first check, because most lists need no check
-        return endpoint -> {
-            if (used.isEmpty()) {
-                routes.all().forEach(target -> used.put(target.endpoint(), target));
-            }
-            Target target = used.get(endpoint);
-            return target != null
-                    && (target.node().isUsable() || target.node().isConnecting())
-                    && target.node().stalledForNanos(now) < MAX_SILENCE_NANOS;
-        };
-    }
-
     private synchronized void look() {
         looking = false;
         if (closed) {
@@ -174,7 +151,7 @@ public final class Cluster implements AutoCloseable {
         }
         try {
             long now = clock.nanoTime();
-            LastGood later = list.later(answers(now), now);
+            LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), now);
             if (later.held().size() < list.held().size()) {
                 use(later);
             }

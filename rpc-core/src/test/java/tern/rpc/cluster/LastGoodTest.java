@@ -168,4 +168,53 @@ class LastGoodTest {
         assertThat(hosts(again.held())).containsExactly("c", "d", "e");
         assertThat(again.later(this::answers, 31 * SECOND).held()).isEmpty();
     }
+
+    /** For example, the sessions of all providers expire within a few seconds. */
+    @Test
+    void providersOfAListThatShrinksStepByStepAreHeld() {
+        LastGood four = after(known("a", "b", "c", "d", "e"), list("a", "b", "c", "d"), SECOND);
+        LastGood three = after(four, list("a", "b", "c"), 2 * SECOND);
+        assertThat(three.held()).isEmpty();
+
+        LastGood two = after(three, list("a", "b"), 3 * SECOND);
+        assertThat(hosts(two.held())).containsExactlyInAnyOrder("c", "d", "e");
+        assertThat(two.areHeldTriedLast()).isTrue();
+        LastGood one = after(two, list("a"), 4 * SECOND);
+        assertThat(hosts(one.held())).containsExactlyInAnyOrder("b", "c", "d", "e");
+        assertThat(one.later(this::answers, 34 * SECOND).held()).isEmpty();
+
+        LastGood none = after(one, list(), 5 * SECOND);
+        assertThat(hosts(none.held())).containsExactlyInAnyOrder("a", "b", "c", "d", "e");
+        assertThat(none.areHeldTriedLast()).isFalse();
+        assertThat(after(none, list("e", "d", "c", "b", "a"), 6 * SECOND).held())
+                .isEmpty();
+    }
+
+    @Test
+    void changesOfAHeldListDoNotExtendTheThirtySeconds() {
+        LastGood three = after(known("a", "b", "c", "d", "e"), list("a", "b", "c"), SECOND);
+        LastGood held = after(three, list("a", "b"), 2 * SECOND);
+        assertThat(hosts(held.held())).containsExactlyInAnyOrder("c", "d", "e");
+
+        LastGood changed = after(held, list("a", "f"), 20 * SECOND);
+
+        assertThat(hosts(changed.held())).containsExactlyInAnyOrder("b", "c", "d", "e");
+        assertThat(changed.later(this::answers, 32 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void listThatShrinksSlowlyIsObeyed() {
+        LastGood three = after(known("a", "b", "c", "d", "e"), list("a", "b", "c"), SECOND);
+
+        assertThat(after(three, list("a", "b"), 31 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void listWhoseProvidersAreReplacedStepByStepIsObeyed() {
+        LastGood last = known("a", "b", "c");
+        for (String[] hosts : new String[][] {{"b", "c", "x"}, {"c", "x", "y"}, {"x", "y", "z"}}) {
+            last = after(last, list(hosts), SECOND);
+            assertThat(last.held()).isEmpty();
+        }
+    }
 }
