@@ -194,7 +194,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        for (Instance instance : choice.connected(next.listed(), ruling)) {
+        ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
+        for (Instance instance : connected.instances()) {
             // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
             // only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
@@ -205,7 +206,7 @@ public final class Cluster implements AutoCloseable {
         choice.tellZone(next.listed());
         ClusterSettings ruled = choice.settings(ruling);
         chosenByKey = Policies.isByKey(ruled.policy());
-        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling);
+        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling, connected.leftOut());
         survey.measureGroups(changed, clock.nanoTime());
         routes = changed;
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
@@ -235,14 +236,13 @@ public final class Cluster implements AutoCloseable {
      * @throws RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
-        Routes current = routes.of(method);
-        Group group = current.group(asked(tag), forceTag);
+        Group group = group(method, tag, forceTag);
         if (group == null) {
             if (closed) {
                 throw ClusterTexts.closed(service);
             }
             refresh();
-            throw ClusterTexts.nobody(service, name(), asked(tag), current, list, now, source.advice());
+            throw ClusterTexts.nobody(service, name(), asked(tag), routes.of(method), list, now, source.advice());
         }
         if (survey.isDue(now)) {
             survey.run(routes, now);
@@ -278,6 +278,17 @@ public final class Cluster implements AutoCloseable {
 
     /** @param tag the call's tag, or empty for the reference's tag */
     private @Nullable Group group(String method, String tag, boolean forceTag) {
+        Routes current = routes.of(method);
+        Group group = current.group(asked(tag), forceTag);
+        return group == null && current.leftOut(asked(tag)) != null ? connectedGroup(method, tag, forceTag) : group;
+    }
+
+    /** Connects to the providers with the tag, which were left out because the providers have too many tags. */
+    private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
+        String leftOut = routes.of(method).leftOut(asked(tag));
+        if (leftOut != null && choice.want(leftOut)) {
+            connect(list);
+        }
         return routes.of(method).group(asked(tag), forceTag);
     }
 
