@@ -196,7 +196,9 @@ final class EndpointInvoker implements AutoCloseable {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service does not show how quick or reliable the provider's other services are
-        Outcome outcome = missing ? Outcome.CANCELLED : Outcomes.of(failure);
+        // a probe has a later deadline than the call
+        Deadline deadline = isCopy ? Deadline.none() : call.deadline();
+        Outcome outcome = missing ? Outcome.CANCELLED : Outcomes.of(failure, deadline, now);
         boolean sentOneWay = method.oneWay() && failure == null;
         if (method.isStream()) {
             target.node().endStream(outcome, now);

@@ -1,13 +1,35 @@
 package tern.rpc.cluster;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
 import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
 /** Determines from the outcome of an attempt how the attempt changes the recorded state of its provider. */
 public final class Outcomes {
 
+    /**
+     * A deadline that is noticed later than this was noticed late because this process had paused or its threads got no
+     * processor time. The calls to all providers then fail, and the failures say nothing about the providers.
+     */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private Outcomes() {}
+
+    /**
+     * Returns the outcome of an attempt. A timeout that this process noticed late counts as cancelled.
+     *
+     * @param failure the failure, or null for a result or for an exception that the method declares
+     * @param deadline the deadline of the attempt
+     */
+    public static Outcome of(@Nullable RpcException failure, Deadline deadline, long now) {
+        boolean isNoticedLate = failure != null
+                && failure.code() == StatusCode.DEADLINE_EXCEEDED
+                && deadline.remainingNanos(now) < -LATE_NANOS;
+        return isNoticedLate ? Outcome.CANCELLED : of(failure);
+    }
 
     /** @param failure the failure, or null for a result or for an exception that the method declares */
     public static Outcome of(@Nullable RpcException failure) {
