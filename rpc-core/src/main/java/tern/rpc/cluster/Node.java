@@ -319,6 +319,11 @@ public final class Node {
         return inFlight.get() + streams.get();
     }
 
+    /** Returns the number of calls that have not ended, without streams. */
+    public int waitingCalls() {
+        return inFlight.get();
+    }
+
     /** Returns the total number of calls and streams since the node was created. */
     public long calls() {
         return calls.sum();
@@ -345,7 +350,7 @@ public final class Node {
     /**
      * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
      */
-    long stalledForNanos(long now) {
+    public long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
     }
 

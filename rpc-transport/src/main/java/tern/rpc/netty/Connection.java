@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -265,6 +266,10 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             deadlines.sweepLater();
         }
+    }
+
+    void forEachWaiting(Consumer<PendingCall> action) {
+        pending.forEach(action);
     }
 
     @Override
