@@ -93,7 +93,10 @@ final class FurtherAttempts {
         boolean anyWaits = false;
         for (Target target : cluster.targets()) {
             Node node = target.node();
-            anyWaits |= node.waitingCalls() > 0;
+            if (node.waitingCalls() == 0) {
+                continue;
+            }
+            anyWaits = true;
             ClientConnection connection = node.opened();
             if (connection != null && node.stalledForNanos(now) >= SILENT_NANOS) {
                 connection.forEachWaiting(attempt -> move(attempt, target, now));
