@@ -203,7 +203,9 @@ final class EndpointInvoker implements AutoCloseable {
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
-        Outcome outcome = missing || isMoved ? Outcome.CANCELLED : Outcomes.of(failure, deadline, now);
+        Outcome outcome = missing || isMoved
+                ? Outcome.CANCELLED
+                : Outcomes.of(failure, deadline, now - startedNanos, method.usualTime(), now);
         if (isMoved) {
             outlasted(target, method, startedNanos);
         }

@@ -19,16 +19,23 @@ public final class Outcomes {
     private Outcomes() {}
 
     /**
-     * Returns the outcome of an attempt. A timeout that this process noticed late counts as cancelled.
+     * Returns the outcome of an attempt. A timeout counts as cancelled if it says nothing about the provider: this
+     * process noticed it late, or the attempt had less time than calls to the method usually take.
      *
      * @param failure the failure, or null for a result or for an exception that the method declares
      * @param deadline the deadline of the attempt
+     * @param tookNanos the duration of the attempt
+     * @param times the method's usual response time
      */
-    public static Outcome of(@Nullable RpcException failure, Deadline deadline, long now) {
-        boolean isNoticedLate = failure != null
-                && failure.code() == StatusCode.DEADLINE_EXCEEDED
-                && deadline.remainingNanos(now) < -LATE_NANOS;
-        return isNoticedLate ? Outcome.CANCELLED : of(failure);
+    public static Outcome of(
+            @Nullable RpcException failure, Deadline deadline, long tookNanos, UsualTime times, long now) {
+        if (failure == null || failure.code() != StatusCode.DEADLINE_EXCEEDED) {
+            return of(failure);
+        }
+        long remaining = deadline.remainingNanos(now);
+        // A provider may also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
+        boolean isTooShort = remaining <= 0 && tookNanos < times.nanos();
+        return isTooShort || remaining < -LATE_NANOS ? Outcome.CANCELLED : Outcome.FAILED;
     }
 
     /** @param failure the failure, or null for a result or for an exception that the method declares */

@@ -14,8 +14,14 @@ class OutcomesTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static Outcome of(StatusCode code, long lateNanos) {
-        return Outcomes.of(RpcException.refusal(code, "", Executed.MAYBE), Deadline.at(0), lateNanos);
+    private final UsualTime usual = new UsualTime();
+
+    private Outcome of(StatusCode code, Deadline deadline, long tookNanos, long now) {
+        return Outcomes.of(RpcException.refusal(code, "", Executed.MAYBE), deadline, tookNanos, usual, now);
+    }
+
+    private Outcome of(StatusCode code, long lateNanos) {
+        return of(code, Deadline.at(0), 0, lateNanos);
     }
 
     @Test
@@ -29,11 +35,28 @@ class OutcomesTest {
     void timeoutThatThisProcessNoticedLateSaysNothingAboutTheProvider() {
         assertThat(of(StatusCode.DEADLINE_EXCEEDED, 201 * TICK)).isEqualTo(Outcome.CANCELLED);
         assertThat(of(StatusCode.UNAVAILABLE, 201 * TICK)).isEqualTo(Outcome.FAILED);
-        assertThat(Outcomes.of(
-                        RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, "", Executed.MAYBE),
-                        Deadline.none(),
-                        Long.MAX_VALUE))
+        assertThat(of(StatusCode.DEADLINE_EXCEEDED, Deadline.none(), 0, Long.MAX_VALUE))
                 .isEqualTo(Outcome.FAILED);
-        assertThat(Outcomes.of(null, Deadline.at(0), 201 * TICK)).isEqualTo(Outcome.ANSWERED);
+        assertThat(Outcomes.of(null, Deadline.at(0), 0, usual, 201 * TICK)).isEqualTo(Outcome.ANSWERED);
+    }
+
+    /** For example, the calls of a late server have little time left for the calls that they make. */
+    @Test
+    void timeoutOfACallWithLittleTimeSaysNothingAboutTheProvider() {
+        usual.add(10 * TICK);
+
+        assertThat(of(StatusCode.DEADLINE_EXCEEDED, Deadline.at(0), 9 * TICK, TICK))
+                .isEqualTo(Outcome.CANCELLED);
+        assertThat(of(StatusCode.DEADLINE_EXCEEDED, Deadline.at(0), 10 * TICK, TICK))
+                .isEqualTo(Outcome.FAILED);
+        assertThat(of(StatusCode.UNAVAILABLE, Deadline.at(0), TICK, TICK)).isEqualTo(Outcome.FAILED);
+    }
+
+    @Test
+    void timeoutThatTheProviderReportsBeforeTheDeadlineIsItsFailure() {
+        usual.add(10 * TICK);
+
+        assertThat(of(StatusCode.DEADLINE_EXCEEDED, Deadline.at(2 * TICK), TICK, TICK))
+                .isEqualTo(Outcome.FAILED);
     }
 }
