@@ -98,7 +98,7 @@ final class FurtherAttempts {
             }
             anyWaits = true;
             ClientConnection connection = node.opened();
-            if (connection != null && node.stalledForNanos(now) >= SILENT_NANOS) {
+            if (connection != null && node.silentForNanos(now) >= SILENT_NANOS) {
                 connection.forEachWaiting(attempt -> move(attempt, target, now));
             }
         }
@@ -117,7 +117,7 @@ final class FurtherAttempts {
         }
         boolean isEnded = attempt.fail(executed -> new SilentProvider(
                 attempt + ": nothing has arrived from " + silent.endpoint() + " for "
-                        + TimeUnit.NANOSECONDS.toMillis(silent.node().stalledForNanos(now)) + " ms",
+                        + TimeUnit.NANOSECONDS.toMillis(silent.node().silentForNanos(now)) + " ms",
                 executed));
         if (!isEnded) {
             retries.giveBack(silent.retries()); // The answer has just arrived.

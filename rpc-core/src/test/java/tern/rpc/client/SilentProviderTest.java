@@ -3,6 +3,7 @@ package tern.rpc.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
@@ -44,6 +46,24 @@ class SilentProviderTest extends ScriptedProviders {
     void idempotentCallsMoveToAnotherProvider() throws Exception {
         freeze();
         Service service = idempotent(false, ONE, TWO);
+
+        assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(waiting.join().hasFailed()).isTrue();
+    }
+
+    @Test
+    void callsThatUsuallyTakeASecondMoveToo() throws Exception {
+        for (Endpoint endpoint : List.of(ONE, TWO)) {
+            connection(endpoint).taking = (connection, call) -> {
+                aheadNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+                call.answer(Answer.NOTHING);
+            };
+        }
+        Service service = idempotent(false, ONE, TWO);
+        for (int i = 0; i < 20; i++) {
+            service.call();
+        }
+        freeze();
 
         assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
         assertThat(waiting.join().hasFailed()).isTrue();
