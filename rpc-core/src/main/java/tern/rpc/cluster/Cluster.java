@@ -151,7 +151,8 @@ public final class Cluster implements AutoCloseable {
         }
         try {
             long now = clock.nanoTime();
-            LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), now);
+            boolean isAnyListedUsable = routes.all().stream().anyMatch(target -> !target.isHeld() && target.isUsable());
+            LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), isAnyListedUsable, now);
             if (later.held().size() < list.held().size()) {
                 use(later);
             }

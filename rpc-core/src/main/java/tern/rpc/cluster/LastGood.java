@@ -15,10 +15,10 @@ import tern.rpc.endpoint.Instance;
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
  * has lost more than half of its entries, the missing providers stay in use while they answer, but for no more than 30
- * s. The missing providers stay in use even if the list has new entries instead, because the client is not connected to
- * the new providers yet. A registry may also lose the entries of its providers one after another, for example while
- * their sessions expire. Therefore, a list that is much shorter than a list of the 30 s before has lost most of its
- * entries, too.
+ * s, or until a listed provider is connected. The missing providers stay in use even if the list has new entries
+ * instead, because the client is not connected to the new providers yet. A registry may also lose the entries of its
+ * providers one after another, for example while their sessions expire. Therefore, a list that is much shorter than a
+ * list of the 30 s before has lost most of its entries, too.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
@@ -109,7 +109,7 @@ record LastGood(
             }
             return new LastGood(next, instances, kept, now, emptied() ? Holding.FILLING : Holding.LOST_MOST, before);
         }
-        if (held.isEmpty() || (!emptied() && !isTimeLeft(now))) {
+        if (held.isEmpty()) {
             return new LastGood(next, instances, List.of(), now, Holding.LOST_MOST, before);
         }
         long since = emptied() ? now : heldSinceNanos;
@@ -167,14 +167,16 @@ record LastGood(
 
     /**
      * Returns this list without the held providers that no longer answer. A held provider is one that the source no
-     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless the source's
-     * list is empty.
+     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no listed
+     * provider can be used, for example because the list belongs to another cluster.
+     *
+     * @param isAnyListedUsable whether a provider that the source lists is connected
      */
-    LastGood later(Predicate<Endpoint> answers, long now) {
+    LastGood later(Predicate<Endpoint> answers, boolean isAnyListedUsable, long now) {
         if (held.isEmpty()) {
             return this;
         }
-        List<Instance> left = emptied() || isTimeLeft(now) ? answering(held, answers) : List.of();
+        List<Instance> left = isTimeLeft(now) || !isAnyListedUsable ? answering(held, answers) : List.of();
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, state, longest);
     }
 

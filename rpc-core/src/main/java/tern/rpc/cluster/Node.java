@@ -359,8 +359,8 @@ public final class Node {
 
     /**
      * Returns how long the provider has not answered a ping, in nanoseconds, or 0 if it has answered. Unlike {@link
-     * #isStalled}, this method sends the ping after half a second of silence even if the provider's methods usually take
-     * longer, because a process that runs answers a ping at once.
+     * #isStalled}, this method sends the ping after half a second of silence even if the provider's methods usually
+     * take longer, because a process that runs answers a ping at once.
      */
     public long silentForNanos(long now) {
         ClientConnection current = connection;

@@ -101,10 +101,10 @@ public final class Nodes {
     }
 
     /**
-     * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint must
-     * be in use, or must have been in use until a short time ago. A provider that has been silent for only a short time
-     * counts as answering, because all providers are silent during a pause of this process. If a client dropped unlisted
-     * providers after a pause of this process, it could use these providers again only when they are listed.
+     * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
+     * must be in use, or must have been in use until a short time ago. A provider that has been silent for only a short
+     * time counts as answering, because all providers are silent during a pause of this process. If a client dropped
+     * unlisted providers after a pause of this process, it could use these providers again only when they are listed.
      */
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);

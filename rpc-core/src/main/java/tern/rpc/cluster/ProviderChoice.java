@@ -151,8 +151,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags that calls have asked
-     * for, and the tags of most providers.
+     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags that calls have
+     * asked for, and the tags of most providers.
      */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {

@@ -104,8 +104,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Allows the given object to end this attempt early and to send its call to another provider. Called before the call
-     * is sent.
+     * Allows the given object to end this attempt early and to send its call to another provider. Called before the
+     * call is sent.
      */
     public void movableBy(Object owner) {
         mover = owner;

@@ -40,6 +40,24 @@ class LostEntriesTest extends SimulatedCluster {
         assertThat(listed()).hasSize(9).doesNotContain(instance(7).endpoint());
     }
 
+    /** For example, the registry was restored with the data of another cluster. */
+    @Test
+    void providersStayInUseWhileNoListedProviderCanBeUsed() {
+        start(3);
+        timer.move(SECOND);
+        for (int i = 10; i < 13; i++) {
+            peer(i).available = false;
+        }
+        source.lists(instance(10), instance(11), instance(12));
+        timer.move(100 * SECOND);
+        assertThat(listed()).contains(instance(0).endpoint(), instance(1).endpoint(), instance(2).endpoint());
+
+        peer(11).available = true;
+        timer.move(2 * SECOND);
+        assertThat(listed())
+                .containsExactly(instance(10).endpoint(), instance(11).endpoint(), instance(12).endpoint());
+    }
+
     /** A registry may have lost its data while this process starts with a stored list. */
     @Test
     void providersOfAStoredListStayInUseAlthoughTheyAreNotConnectedYet() {
