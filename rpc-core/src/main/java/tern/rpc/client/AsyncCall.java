@@ -95,6 +95,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
         ClientConnection connection = endpoints.connection(picked, attempt);
         if (connection != null) {
+            if (attempts == 1 && !last) {
+                endpoints.further().watch(method, attempt);
+            }
             connection.send(attempt);
             endpoints.probe(method, call, picked, attempt.startedNanos());
         }
@@ -113,7 +116,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
                 && attempt != null
                 && !cancelled
                 && !last
-                && endpoints.again(method, call, rpc, attempts, left, attempt)) {
+                && endpoints.further().again(method, call, rpc, attempts, left, attempt)) {
             before = rpc;
             executed = executed.or(rpc.wasExecuted());
             attempt();

@@ -25,7 +25,6 @@ import tern.rpc.endpoint.PublishedToken;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
-import tern.rpc.transport.RemoteFailures;
 
 /**
  * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
@@ -40,11 +39,12 @@ final class EndpointInvoker implements AutoCloseable {
     private final Executor executor;
     private final ProviderFailures failures;
     private final ProviderWait wait;
+    private final FurtherAttempts further;
     private volatile boolean passedOnUnseen;
 
     /**
      * @param executor runs the callbacks of probes
-     * @param timer runs the checks for providers on behalf of waiting calls
+     * @param timer runs the checks for providers on behalf of waiting calls, and examines silent providers
      */
     EndpointInvoker(
             ServiceKey service,
@@ -60,6 +60,7 @@ final class EndpointInvoker implements AutoCloseable {
         this.executor = executor;
         this.failures = new ProviderFailures(cluster, clock);
         this.wait = new ProviderWait(cluster, clock, timer, failures);
+        this.further = new FurtherAttempts(cluster, retries, clock, timer);
     }
 
     Cluster cluster() {
@@ -138,6 +139,9 @@ final class EndpointInvoker implements AutoCloseable {
             try {
                 ClientConnection connection = pending.isDone() ? null : connection(target, pending);
                 if (connection != null) {
+                    if (attempt == 1) {
+                        further.watch(method, pending);
+                    }
                     connection.send(pending);
                     probe(method, call, target, started);
                 }
@@ -147,7 +151,7 @@ final class EndpointInvoker implements AutoCloseable {
             } finally {
                 ended(target, method, call, failure, started);
             }
-            if (!again(method, call, failure, attempt, used, pending)) {
+            if (!further.again(method, call, failure, attempt, used, pending)) {
                 throw failures.explained(failure, used).after(executed);
             }
             before = failure;
@@ -196,7 +200,15 @@ final class EndpointInvoker implements AutoCloseable {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
         // a missing service does not show how quick or reliable the provider's other services are
-        Outcome outcome = missing ? Outcome.CANCELLED : Outcomes.of(failure);
+        boolean isMoved = FurtherAttempts.isMoved(failure);
+        // a probe has a later deadline than the call
+        Deadline deadline = isCopy ? Deadline.none() : call.deadline();
+        Outcome outcome = missing || isMoved
+                ? Outcome.CANCELLED
+                : Outcomes.of(failure, deadline, now - startedNanos, method.usualTime(), now);
+        if (isMoved) {
+            outlasted(target, method, startedNanos);
+        }
         boolean sentOneWay = method.oneWay() && failure == null;
         if (method.isStream()) {
             target.node().endStream(outcome, now);
@@ -359,75 +371,9 @@ final class EndpointInvoker implements AutoCloseable {
         return call.withMetadata(call.metadata().copy().put(AcceptedTokens.ATTACHMENT, token.text()));
     }
 
-    /**
-     * Returns whether to make another attempt.
-     *
-     * @param number the number of the failed attempt, starting from 1
-     * @param used the provider of the failed attempt
-     */
-    boolean again(
-            ClientMethod method, Invocation call, RpcException failure, int number, Target used, PendingCall attempt) {
-        long remaining = call.deadline().remainingNanos(clock.nanoTime());
-        if (ProviderWait.isAllowed(method, call)
-                && failure.code() == StatusCode.UNAVAILABLE
-                && failure.wasExecuted() == Executed.NO
-                && !used.isUsable()
-                && remaining > 0) {
-            return true; // No connection was available, so the call continues to wait for one.
-        }
-        if (number == 1 && remaining > 0 && isForAnotherProvider(method, call, failure, used)) {
-            retries.retried();
-            return true;
-        }
-        return retries.again(
-                method,
-                failure,
-                number,
-                canGoElsewhere(method, call, failure, used, attempt),
-                remaining,
-                used.retries());
-    }
-
-    /**
-     * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
-     * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. Such a repetition causes no overload, because later calls
-     * avoid the provider.
-     */
-    private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
-        long now = clock.nanoTime();
-        return failure.wasExecuted() == Executed.NO
-                && RemoteFailures.missing(failure) != RemoteFailures.Missing.NOTHING
-                && used.lacksService(now)
-                && cluster.isServedElsewhere(
-                        method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), used, now);
-    }
-
-    /**
-     * Returns whether another connection can accept the call: another provider that may take calls of the given method
-     * and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
-     * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
-     * sufficient, because it may be open before the caller sees the failure.
-     */
-    private boolean canGoElsewhere(
-            ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {
-        boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
-        boolean sameProvider = unavailable && attempt.isCarrierGone();
-        long now = clock.nanoTime();
-        // A provider with weight 0 gets no retries while the provider of the failed attempt can take them.
-        boolean isUsedGood = used.attributes().weight() > 0 && used.isUsable() && !used.isAvoided(now);
-        for (Target candidate :
-                cluster.targets(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call))) {
-            if (unavailable && candidate.node().isConnecting()) {
-                return true;
-            }
-            boolean isWeighted = candidate.attributes().weight() > 0 || candidate.isHeld() || !isUsedGood;
-            boolean mayServe = candidate == used ? sameProvider : isWeighted && !candidate.lacksService(now);
-            if (candidate.isUsable() && mayServe) {
-                return true;
-            }
-        }
-        return false;
+    /** Returns the object that decides whether a call is attempted again. */
+    FurtherAttempts further() {
+        return further;
     }
 
     /** Chooses the provider for the next attempt, and avoids {@code except} if possible. */

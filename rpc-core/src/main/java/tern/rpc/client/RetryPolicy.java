@@ -14,7 +14,7 @@ import tern.rpc.cluster.AttemptBudget;
  * after its deadline, after its cancellation, or if the server forbids the repetition. One budget limits the service's
  * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
  * overload, and one provider cannot use up the retries that other providers need. The budgets do not limit retries of
- * calls that reached a provider without the service; {@link EndpointInvoker} makes these retries. Thread-safe.
+ * calls that reached a provider without the service; {@link FurtherAttempts} allows these retries. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -78,7 +78,12 @@ final class RetryPolicy {
         retries.increment();
     }
 
-    private boolean spend(AttemptBudget ofProvider) {
+    /**
+     * Takes one retry from the budgets.
+     *
+     * @return false if one of the budgets is spent
+     */
+    boolean spend(AttemptBudget ofProvider) {
         if (!budget.spend()) {
             return false;
         }
@@ -87,5 +92,11 @@ final class RetryPolicy {
         }
         budget.giveBack();
         return false;
+    }
+
+    /** Returns a retry to the budgets, because it was not made. */
+    void giveBack(AttemptBudget ofProvider) {
+        budget.giveBack();
+        ofProvider.giveBack();
     }
 }

@@ -204,7 +204,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             if (failure instanceof RpcException rpc
                     && rpc.wasExecuted() == Executed.NO
                     && giveUpStream()
-                    && endpoints.again(method, call, rpc, number, target, pending)) {
+                    && endpoints.further().again(method, call, rpc, number, target, pending)) {
                 next(call);
             } else {
                 end(

@@ -10,7 +10,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,9 +37,6 @@ public final class Cluster implements AutoCloseable {
 
     /** The interval between checks of the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
-
-    /** How long a provider that the source no longer lists may be silent before the client drops it. */
-    private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final String service;
     private final EndpointSource source;
@@ -133,7 +129,7 @@ public final class Cluster implements AutoCloseable {
             return;
         }
         long now = clock.nanoTime();
-        use(list.after(snapshot, answers(now), now));
+        use(list.after(snapshot, endpoint -> nodes.isAnswering(endpoint, now), now));
         if (snapshot.state() != EndpointSnapshot.State.UNKNOWN
                 || !snapshot.why().isEmpty()) {
             heard.countDown();
@@ -148,25 +144,6 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns a check whether a provider is connected, or about to be connected, and answers. A provider that has been
-     * silent for only a short time counts as answering, because all providers are silent during a pause of this
-     * process. If the client dropped unlisted providers after a pause of this process, it could use these providers
-     * again only when they are listed.
-     */
-    private Predicate<Endpoint> answers(long now) {
-        Map<Endpoint, Target> used = new HashMap<>(); // filled by the first check, because most lists need no check
-        return endpoint -> {
-            if (used.isEmpty()) {
-                routes.all().forEach(target -> used.put(target.endpoint(), target));
-            }
-            Target target = used.get(endpoint);
-            return target != null
-                    && (target.node().isUsable() || target.node().isConnecting())
-                    && target.node().stalledForNanos(now) < MAX_SILENCE_NANOS;
-        };
-    }
-
     private synchronized void look() {
         looking = false;
         if (closed) {
@@ -174,7 +151,8 @@ public final class Cluster implements AutoCloseable {
         }
         try {
             long now = clock.nanoTime();
-            LastGood later = list.later(answers(now), now);
+            boolean isAnyListedUsable = routes.all().stream().anyMatch(target -> !target.isHeld() && target.isUsable());
+            LastGood later = list.later(endpoint -> nodes.isAnswering(endpoint, now), isAnyListedUsable, now);
             if (later.held().size() < list.held().size()) {
                 use(later);
             }
@@ -217,7 +195,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        for (Instance instance : choice.connected(next.listed(), ruling)) {
+        ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
+        for (Instance instance : connected.instances()) {
             // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
             // only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
@@ -228,7 +207,7 @@ public final class Cluster implements AutoCloseable {
         choice.tellZone(next.listed());
         ClusterSettings ruled = choice.settings(ruling);
         chosenByKey = Policies.isByKey(ruled.policy());
-        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling);
+        Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling, connected.leftOut());
         survey.measureGroups(changed, clock.nanoTime());
         routes = changed;
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
@@ -258,14 +237,13 @@ public final class Cluster implements AutoCloseable {
      * @throws RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
-        Routes current = routes.of(method);
-        Group group = current.group(asked(tag), forceTag);
+        Group group = group(method, tag, forceTag);
         if (group == null) {
             if (closed) {
                 throw ClusterTexts.closed(service);
             }
             refresh();
-            throw ClusterTexts.nobody(service, name(), asked(tag), current, list, now, source.advice());
+            throw ClusterTexts.nobody(service, name(), asked(tag), routes.of(method), list, now, source.advice());
         }
         if (survey.isDue(now)) {
             survey.run(routes, now);
@@ -301,6 +279,17 @@ public final class Cluster implements AutoCloseable {
 
     /** @param tag the call's tag, or empty for the reference's tag */
     private @Nullable Group group(String method, String tag, boolean forceTag) {
+        Routes current = routes.of(method);
+        Group group = current.group(asked(tag), forceTag);
+        return group == null && current.leftOut(asked(tag)) != null ? connectedGroup(method, tag, forceTag) : group;
+    }
+
+    /** Connects to the providers with the tag, which were left out because the providers have too many tags. */
+    private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
+        String leftOut = routes.of(method).leftOut(asked(tag));
+        if (leftOut != null && choice.want(leftOut)) {
+            connect(list);
+        }
         return routes.of(method).group(asked(tag), forceTag);
     }
 

@@ -39,6 +39,13 @@ final class ClusterTexts {
                     + routes.all().size() + " (" + named(routes.all()) + ") are excluded by " + routes.rules()
                     + "; check the rules";
         }
+        String leftOut = routes.leftOut(tag);
+        if (leftOut != null) {
+            return "no provider of " + service
+                    + " may take the call: the client is not connected to the providers with the"
+                    + " tag '" + leftOut + "'. The providers have more than " + ProviderChoice.MAX_TAGS
+                    + " tags, and other calls already need too many of them; look at the tags in " + source;
+        }
         return routes.all().isEmpty()
                 ? "no address of " + service + " is known; its source is " + source + ", " + reason(list, now)
                 : "no provider of " + service + " may take the call: "

@@ -66,16 +66,26 @@ final class Group {
      * and a weight above 0, and is neither silent nor ejected. If fewer than half of the zone's providers are good, the
      * remaining calls go to providers of other zones.
      *
-     * @return whether more than half of this group's providers are ejected. Ejections are then ignored
+     * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
+     *     weight 0 count only if there are no others, because they cannot take over the calls
      */
     boolean measure(String zone, long now) {
+        int taking = 0;
         int ejected = 0;
+        int weightless = 0;
+        int weightlessEjected = 0;
         int near = 0;
         int nearGood = 0;
         for (Target target : targets) {
             boolean isUsable = target.isUsable();
             boolean isEjected = isUsable && target.node().isEjected(now);
-            ejected += isEjected ? 1 : 0;
+            if (isUsable && target.attributes().weight() > 0) {
+                taking++;
+                ejected += isEjected ? 1 : 0;
+            } else if (isUsable) {
+                weightless++;
+                weightlessEjected += isEjected ? 1 : 0;
+            }
             if (!zone.isEmpty() && target.attributes().zone().equals(zone)) {
                 boolean isGood = isUsable
                         && target.attributes().weight() > 0
@@ -87,7 +97,7 @@ final class Group {
             }
         }
         localShare = near == 0 ? 1 : Math.min(1, 2.0 * nearGood / near);
-        return 2 * ejected > targets.size();
+        return taking > 0 ? 2 * ejected > taking : 2 * weightlessEjected > weightless;
     }
 
     @Nullable

@@ -11,7 +11,8 @@ import tern.rpc.endpoint.Instance;
  */
 final class LastChoice {
 
-    private record Choice(List<Instance> listed, String protocol, ClusterSettings settings, List<Instance> chosen) {
+    private record Choice(
+            List<Instance> listed, String protocol, ClusterSettings settings, ProviderChoice.Connected chosen) {
 
         /** Returns whether the settings lead to the same choice. The load balancing makes no difference. */
         boolean isFor(ClusterSettings other) {
@@ -26,8 +27,11 @@ final class LastChoice {
     /**
      * Returns the last choice if it was made from an equal list with equal settings. Otherwise makes a choice.
      */
-    List<Instance> of(
-            List<Instance> listed, String protocol, ClusterSettings settings, Supplier<List<Instance>> maker) {
+    ProviderChoice.Connected of(
+            List<Instance> listed,
+            String protocol,
+            ClusterSettings settings,
+            Supplier<ProviderChoice.Connected> maker) {
         Choice known = last;
         if (known != null
                 && known.isFor(settings)
@@ -35,7 +39,7 @@ final class LastChoice {
                 && known.listed.equals(listed)) { // The lists are usually the same object, so equals is fast.
             return known.chosen;
         }
-        List<Instance> chosen = List.copyOf(maker.get());
+        ProviderChoice.Connected chosen = maker.get();
         last = new Choice(listed, protocol, settings, chosen);
         return chosen;
     }

@@ -14,9 +14,11 @@ import tern.rpc.endpoint.Instance;
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list even though
  * the providers are fine. If a list is empty, the missing providers stay in use ("held") while they answer. If a list
- * has lost more than half of its entries, the missing providers stay in use while they answer, but for no more than 30
- * s. The missing providers stay in use even if the list has new entries instead, because the client is not connected to
- * the new providers yet.
+ * has lost more than half of its entries, the missing providers stay in use while they answer, until 30 s have passed
+ * and a listed provider is connected. The missing providers stay in use even if the list has new entries instead,
+ * because the client is not connected to the new providers yet. A registry may also lose the entries of its providers
+ * one after another, for example while their sessions expire. Therefore, a list that is much shorter than a list of the
+ * 30 s before has lost most of its entries, too.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
  * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
@@ -28,9 +30,15 @@ import tern.rpc.endpoint.Instance;
  * @param held the providers that the source no longer lists but that stay in use
  * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
+ * @param longest the list before the current list became shorter
  */
 record LastGood(
-        EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, Holding state) {
+        EndpointSnapshot snapshot,
+        List<Instance> listed,
+        List<Instance> held,
+        long heldSinceNanos,
+        Holding state,
+        Longest longest) {
 
     /** The reason why providers that the source no longer lists stay in use, if there are any. */
     enum Holding {
@@ -45,13 +53,28 @@ record LastGood(
         FILLING
     }
 
+    /**
+     * The list from which the current list has become shorter.
+     *
+     * @param list empty if no later list was shorter
+     * @param sinceNanos the time of the first shorter list
+     */
+    record Longest(List<Instance> list, long sinceNanos) {
+
+        /** Returns the longest list after the list has changed. */
+        private Longest after(List<Instance> listed, List<Instance> next, long now) {
+            Longest current = list.isEmpty() || now - sinceNanos >= PARTIAL_NANOS ? new Longest(listed, now) : this;
+            return next.size() < current.list.size() ? current : new Longest(List.of(), now);
+        }
+    }
+
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** The number of positions of the previous list that are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {
-        return new LastGood(unknown, List.of(), List.of(), now, Holding.LOST_MOST);
+        return new LastGood(unknown, List.of(), List.of(), now, Holding.LOST_MOST, new Longest(List.of(), now));
     }
 
     /**
@@ -62,30 +85,35 @@ record LastGood(
     LastGood after(EndpointSnapshot next, Predicate<Endpoint> answers, long now) {
         List<Instance> instances = next.instances().equals(listed) ? listed : next.instances();
         if (next.state() == State.UNKNOWN) {
-            return new LastGood(next, listed, held, heldSinceNanos, state);
+            return new LastGood(next, listed, held, heldSinceNanos, state, longest);
         }
+        Longest before = longest.after(listed, instances, now);
         if (instances.isEmpty()) {
-            List<Instance> kept = answering(all(), answers);
+            List<Instance> kept = answering(known(before), answers);
             boolean wasEmpty = emptied();
             return new LastGood(
                     next,
                     List.of(),
                     kept,
                     wasEmpty ? heldSinceNanos : now,
-                    wasEmpty || !all().isEmpty() ? Holding.EMPTIED : Holding.LOST_MOST);
+                    wasEmpty || !all().isEmpty() ? Holding.EMPTIED : Holding.LOST_MOST,
+                    before);
         }
-        if (hasLostMost(instances)) {
-            List<Instance> kept = answering(missing(all(), instances), answers);
-            if (state == Holding.FILLING && isTimeLeft(now)) {
-                return new LastGood(next, instances, kept, heldSinceNanos, state);
+        boolean hasLostMost = hasLostMost(instances);
+        if (hasLostMost || 2 * instances.size() < before.list().size()) {
+            List<Instance> kept = answering(missing(known(before), instances), answers);
+            boolean isSameLoss = (state == Holding.FILLING && isTimeLeft(now))
+                    || (state == Holding.LOST_MOST && !hasLostMost && !held.isEmpty());
+            if (isSameLoss) {
+                return new LastGood(next, instances, kept, heldSinceNanos, state, before);
             }
-            return new LastGood(next, instances, kept, now, emptied() ? Holding.FILLING : Holding.LOST_MOST);
+            return new LastGood(next, instances, kept, now, emptied() ? Holding.FILLING : Holding.LOST_MOST, before);
         }
-        if (held.isEmpty() || (!emptied() && !isTimeLeft(now))) {
-            return new LastGood(next, instances, List.of(), now, Holding.LOST_MOST);
+        if (held.isEmpty()) {
+            return new LastGood(next, instances, List.of(), now, Holding.LOST_MOST, before);
         }
         long since = emptied() ? now : heldSinceNanos;
-        return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST);
+        return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST, before);
     }
 
     /** Returns whether the source reports an empty list after it had reported a list with entries. */
@@ -139,15 +167,17 @@ record LastGood(
 
     /**
      * Returns this list without the held providers that no longer answer. A held provider is one that the source no
-     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless the source's
-     * list is empty.
+     * longer lists. Held providers are removed after {@link #PARTIAL_NANOS} even if they answer, unless no listed
+     * provider can be used, for example because the list belongs to another cluster.
+     *
+     * @param isAnyListedUsable whether a provider that the source lists is connected
      */
-    LastGood later(Predicate<Endpoint> answers, long now) {
+    LastGood later(Predicate<Endpoint> answers, boolean isAnyListedUsable, long now) {
         if (held.isEmpty()) {
             return this;
         }
-        List<Instance> left = emptied() || isTimeLeft(now) ? answering(held, answers) : List.of();
-        return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, state);
+        List<Instance> left = isTimeLeft(now) || !isAnyListedUsable ? answering(held, answers) : List.of();
+        return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, state, longest);
     }
 
     /**
@@ -175,6 +205,18 @@ record LastGood(
         List<Instance> all = new ArrayList<>(listed);
         all.addAll(held);
         return all;
+    }
+
+    /** Returns the providers in use, and those of the longest list before. */
+    private List<Instance> known(Longest before) {
+        List<Instance> used = all();
+        List<Instance> others = missing(before.list(), used);
+        if (others.isEmpty()) {
+            return used;
+        }
+        List<Instance> known = new ArrayList<>(used);
+        known.addAll(others);
+        return known;
     }
 
     private static List<Instance> answering(List<Instance> instances, Predicate<Endpoint> answers) {

@@ -26,6 +26,9 @@ public final class Node {
     /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
+    /** The maximum response time from which {@link #silentForNanos} computes when a provider gets a ping. */
+    private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
     /** The minimum time between two connection attempts that are started by calls. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -319,6 +322,11 @@ public final class Node {
         return inFlight.get() + streams.get();
     }
 
+    /** Returns the number of calls that have not ended, without streams. */
+    public int waitingCalls() {
+        return inFlight.get();
+    }
+
     /** Returns the total number of calls and streams since the node was created. */
     public long calls() {
         return calls.sum();
@@ -347,6 +355,19 @@ public final class Node {
      */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
+    }
+
+    /**
+     * Returns how long the provider has not answered a ping, in nanoseconds, or 0 if it has answered. Unlike {@link
+     * #isStalled}, this method sends the ping after half a second of silence even if the provider's methods usually
+     * take longer, because a process that runs answers a ping at once.
+     */
+    public long silentForNanos(long now) {
+        ClientConnection current = connection;
+        long usual = Math.min(MAX_USUAL_NANOS, responses.usualNanos());
+        return current != null && silence.isNow(current, inFlight.get(), usual, now)
+                ? Math.max(1, now - silence.sinceNanos())
+                : 0;
     }
 
     // The following methods are called by Survey, which examines all providers of a cluster several times per second.

@@ -32,6 +32,9 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
+    /** How long a provider that the source no longer lists may be silent before the client drops it. */
+    private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
@@ -95,6 +98,24 @@ public final class Nodes {
         }
         open(node); // A failure is only logged, so that the other endpoints can be used.
         return node;
+    }
+
+    /**
+     * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
+     * must be in use, or must have been in use until a short time ago. A provider that has been silent for only a short
+     * time counts as answering, because all providers are silent during a pause of this process. If a client dropped
+     * unlisted providers after a pause of this process, it could use these providers again only when they are listed.
+     */
+    boolean isAnswering(Endpoint endpoint, long now) {
+        Node node = known(endpoint);
+        return node != null
+                && (node.opened() == null || node.isUsable() || node.isConnecting())
+                && node.stalledForNanos(now) < MAX_SILENCE_NANOS;
+    }
+
+    private synchronized @Nullable Node known(Endpoint endpoint) {
+        Shared shared = byEndpoint.get(endpoint);
+        return shared == null ? null : shared.node;
     }
 
     private Shared unused(Endpoint endpoint) {

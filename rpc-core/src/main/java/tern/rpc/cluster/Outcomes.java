@@ -1,13 +1,42 @@
 package tern.rpc.cluster;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
 import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
 /** Determines from the outcome of an attempt how the attempt changes the recorded state of its provider. */
 public final class Outcomes {
 
+    /**
+     * A deadline that is noticed later than this was noticed late because this process had paused or its threads got no
+     * processor time. The calls to all providers then fail, and the failures say nothing about the providers.
+     */
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private Outcomes() {}
+
+    /**
+     * Returns the outcome of an attempt. A timeout counts as cancelled if it says nothing about the provider: this
+     * process noticed it late, or the attempt had less time than calls to the method usually take.
+     *
+     * @param failure the failure, or null for a result or for an exception that the method declares
+     * @param deadline the deadline of the attempt
+     * @param tookNanos the duration of the attempt
+     * @param times the method's usual response time
+     */
+    public static Outcome of(
+            @Nullable RpcException failure, Deadline deadline, long tookNanos, UsualTime times, long now) {
+        if (failure == null || failure.code() != StatusCode.DEADLINE_EXCEEDED) {
+            return of(failure);
+        }
+        long remaining = deadline.remainingNanos(now);
+        // A provider may also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
+        boolean isTooShort = remaining <= 0 && tookNanos < times.nanos();
+        return isTooShort || remaining < -LATE_NANOS ? Outcome.CANCELLED : Outcome.FAILED;
+    }
 
     /** @param failure the failure, or null for a result or for an exception that the method declares */
     public static Outcome of(@Nullable RpcException failure) {

@@ -3,11 +3,13 @@ package tern.rpc.cluster;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +31,16 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
+    /** The maximum number of tags that are used because calls ask for them. */
+    private static final int MAX_WANTED = MAX_TAGS - 2;
+
+    /**
+     * The providers that a client connects to.
+     *
+     * @param leftOut the tags whose providers are not connected, because the providers have too many tags
+     */
+    record Connected(List<Instance> instances, Set<String> leftOut) {}
+
     private final String service;
     private final List<String> methods;
     private final String protocol;
@@ -37,6 +49,7 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean zoneTold;
     private boolean tagsTold;
+    private final Set<String> wanted = new HashSet<>(); // the tags that were left out until a call asked for them
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -61,9 +74,22 @@ final class ProviderChoice {
         this.last = last;
     }
 
+    /**
+     * Makes the client connect to the providers of a tag from the next choice on, because a call has this tag.
+     *
+     * @return false if calls have asked for too many tags already
+     */
+    boolean want(String tag) {
+        return wanted.size() < MAX_WANTED && wanted.add(tag);
+    }
+
     /** Returns the listed providers that this client connects to: one subset for each tag. */
-    List<Instance> connected(List<Instance> all, Rules rules) {
-        return rules == Rules.NONE && all.size() > settings.subset()
+    Connected connected(List<Instance> all, Rules rules) {
+        if (!wanted.isEmpty()) {
+            wanted.retainAll(
+                    all.stream().flatMap(each -> tags(each, rules).stream()).collect(Collectors.toSet()));
+        }
+        return rules == Rules.NONE && wanted.isEmpty() && all.size() > settings.subset()
                 ? last.of(all, protocol, settings, () -> subsets(all, rules))
                 : routed(ruled(all, rules), rules);
     }
@@ -72,7 +98,7 @@ final class ProviderChoice {
      * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
      * subset is taken. If the subset were taken first, it could contain no provider that may take the calls.
      */
-    private List<Instance> routed(List<Instance> listed, Rules rules) {
+    private Connected routed(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {
             return subsets(listed, rules);
         }
@@ -81,39 +107,52 @@ final class ProviderChoice {
             routes.computeIfAbsent(rules.routeKey(method), unseen -> rules.route(method, listed));
         }
         Set<Instance> chosen = new LinkedHashSet<>();
-        routes.values().forEach(allowed -> chosen.addAll(subsets(allowed, rules)));
+        Set<String> leftOut = new HashSet<>();
+        routes.values().forEach(allowed -> {
+            Connected connected = subsets(allowed, rules);
+            chosen.addAll(connected.instances());
+            leftOut.addAll(connected.leftOut());
+        });
         // If the rules exclude all providers, some providers are returned nevertheless, so that the error message can
         // name them.
-        return chosen.isEmpty() ? subsets(listed, rules) : List.copyOf(chosen);
+        return chosen.isEmpty() ? subsets(listed, rules) : new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
     }
 
-    private List<Instance> subsets(List<Instance> listed, Rules rules) {
+    private Connected subsets(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
             // Usually there are neither tags nor rules. Without tags and rules, a long list is not copied.
-            return subset.of(listed);
+            return new Connected(subset.of(listed), Set.of());
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
-                List<String> tags = rules.tags(instance);
                 // Rules may give a provider several tags. A provider with several tags belongs to the subset of each
                 // tag, so that calls with any of the tags find a provider.
-                for (String tag : tags.isEmpty() ? List.of(instance.attributes().tag()) : tags) {
+                for (String tag : tags(instance, rules)) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
                 }
             }
         }
         Set<Instance> chosen = new LinkedHashSet<>();
-        used(byTag).forEach(tag -> chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of()))));
-        return List.copyOf(chosen);
+        Set<String> leftOut = new HashSet<>(byTag.keySet());
+        used(byTag).forEach(tag -> {
+            chosen.addAll(subset.of(byTag.getOrDefault(tag, List.of())));
+            leftOut.remove(tag);
+        });
+        return new Connected(List.copyOf(chosen), Set.copyOf(leftOut));
+    }
+
+    private static List<String> tags(Instance instance, Rules rules) {
+        List<String> tags = rules.tags(instance);
+        return tags.isEmpty() ? List.of(instance.attributes().tag()) : tags;
     }
 
     /**
-     * Returns the tags whose providers are used: without a tag, the tag of the reference, and the tags of most
-     * providers.
+     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags that calls have
+     * asked for, and the tags of most providers.
      */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {
@@ -122,15 +161,17 @@ final class ProviderChoice {
         if (!tagsTold) {
             tagsTold = true;
             LOG.warn(
-                    "{}: the providers have {} tags, more than {}. Only the providers of the {} tags with the most"
-                            + " providers are used. Check the entries of the registry",
+                    "{}: the providers have {} tags, more than {}. The client connects to the providers of the {} tags with"
+                            + " the most providers, and to the others only when a call has their tag. Check the entries"
+                            + " of the registry",
                     service,
                     byTag.size(),
                     MAX_TAGS,
                     MAX_TAGS);
         }
         return byTag.keySet().stream()
-                .sorted(Comparator.comparing((String tag) -> !tag.isEmpty() && !tag.equals(settings.tag()))
+                .sorted(Comparator.comparing(
+                                (String tag) -> !tag.isEmpty() && !tag.equals(settings.tag()) && !wanted.contains(tag))
                         .thenComparingInt(
                                 tag -> -byTag.getOrDefault(tag, List.of()).size())
                         .thenComparing(Comparator.naturalOrder()))

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -23,22 +24,31 @@ final class Routes {
     private final List<Target> all;
     private final ClusterSettings settings;
     private final Rules rules;
+    private final Set<String> leftOut;
     private final Map<String, Group> byTag;
     private final @Nullable Group untagged; // the providers for calls without a tag
     private final @Nullable Map<String, Routes> byMethod; // This field is null if all methods have the same providers.
 
     Routes(List<Target> all, ClusterSettings settings) {
-        this(all, settings, Rules.NONE);
+        this(all, settings, Rules.NONE, Set.of());
     }
 
-    Routes(List<Target> all, ClusterSettings settings, Rules rules) {
-        this(all, rules.isByMethod() ? all : allowed("", all, rules), settings, rules, rules.isByMethod());
+    /** @param leftOut the tags whose providers are not connected, because the providers have too many tags */
+    Routes(List<Target> all, ClusterSettings settings, Rules rules, Set<String> leftOut) {
+        this(all, rules.isByMethod() ? all : allowed("", all, rules), settings, rules, leftOut, rules.isByMethod());
     }
 
-    private Routes(List<Target> all, List<Target> allowed, ClusterSettings settings, Rules rules, boolean isByMethod) {
+    private Routes(
+            List<Target> all,
+            List<Target> allowed,
+            ClusterSettings settings,
+            Rules rules,
+            Set<String> leftOut,
+            boolean isByMethod) {
         this.all = List.copyOf(all);
         this.settings = settings;
         this.rules = rules;
+        this.leftOut = leftOut;
         this.byMethod = isByMethod ? new ConcurrentHashMap<>() : null;
         Map<String, List<Target>> sorted = new TreeMap<>();
         List<Target> withoutTag = new ArrayList<>();
@@ -86,7 +96,7 @@ final class Routes {
     }
 
     private Routes filtered(String method) {
-        return new Routes(all, allowed(method, all, rules), settings, rules, false);
+        return new Routes(all, allowed(method, all, rules), settings, rules, leftOut, false);
     }
 
     /** Calls the action for each group of providers, including the groups of single methods. */
@@ -127,12 +137,37 @@ final class Routes {
         if (tag.isEmpty()) {
             return untagged;
         }
-        for (String left = tag; !left.isEmpty(); left = left.substring(0, Math.max(0, left.lastIndexOf('|')))) {
+        for (String left = tag; !left.isEmpty(); left = shorter(left)) {
             Group found = byTag.get(left);
             if (found != null) {
                 return found;
             }
+            if (leftOut.contains(left)) {
+                return null; // Providers without the tag must not get the call, because providers with the tag exist.
+            }
         }
         return force || rules.isForced(tag) ? null : byTag.get("");
+    }
+
+    /**
+     * If providers exist that should take calls with the given tag, but the client is not connected to them because
+     * there are too many tags, returns their tag. Otherwise returns null.
+     */
+    @Nullable
+    String leftOut(String tag) {
+        for (String left = tag; !left.isEmpty() && !leftOut.isEmpty(); left = shorter(left)) {
+            if (byTag.containsKey(left)) {
+                return null;
+            }
+            if (leftOut.contains(left)) {
+                return left;
+            }
+        }
+        return null;
+    }
+
+    /** Returns {@code a|b} for the tag {@code a|b|c}; empty if the tag has only one part. */
+    private static String shorter(String tag) {
+        return tag.substring(0, Math.max(0, tag.lastIndexOf('|')));
     }
 }

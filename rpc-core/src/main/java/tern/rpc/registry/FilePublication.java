@@ -66,10 +66,12 @@ final class FilePublication implements Publication {
 
     /**
      * Removes the entries, and tries again later if the removal fails. Does nothing if another publication of the same
-     * address has begun in the meantime.
+     * address has begun in the meantime, in this process or in another one.
      */
     private CompletableFuture<Void> remove() {
-        return registry.change(content -> registry.isReplaced(this) ? content : content.without(registration))
+        return registry.change(content -> registry.isReplaced(this) || content.isTakenFrom(registration)
+                        ? content
+                        : content.without(registration))
                 .whenComplete((before, failure) -> {
                     if (failure != null) {
                         registry.later(this::remove);

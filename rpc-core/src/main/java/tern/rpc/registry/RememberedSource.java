@@ -1,6 +1,7 @@
 package tern.rpc.registry;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -23,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,15 +40,27 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
- * answer in time, this source reports the stored list, so that an application can start without its registry. Only the
- * file's owner can read the file, which contains no secrets. Another thread writes the file, so that a slow or
- * unreachable disk does not delay the lists.
+ * answer in time, this source reports the stored list, so that an application can start without its registry. If the
+ * first list of the wrapped source is empty, this source reports the stored list before it, so that the providers in it
+ * stay in use while they answer. Only the file's owner can read the file, which contains no secrets. Another thread
+ * writes the file, so that a slow or unreachable disk does not delay the lists.
  */
 public final class RememberedSource implements EndpointSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(RememberedSource.class);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
+
+    /** The end of the name of a file that is being written, before it replaces the stored list. */
+    private static final String UNFINISHED = ".next";
+
+    private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");
+
+    /** The age from which an unfinished file belongs to a process that has crashed. */
+    private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
+
+    /** The directories from which this process has already removed the unfinished files of crashed processes. */
+    private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
             Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
@@ -71,6 +87,7 @@ public final class RememberedSource implements EndpointSource {
     private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
+    private boolean offered; // guarded by this; whether the stored list has been reported
     private volatile boolean answered; // whether the wrapped source has reported anything, or the file was used
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file, Executor writer) {
@@ -128,7 +145,23 @@ public final class RememberedSource implements EndpointSource {
         }
         Consumer<EndpointSnapshot> told = listener;
         if (told != null) {
+            offerBeforeEmptyList(snapshot, told);
             told.accept(remembering(snapshot));
+        }
+    }
+
+    /**
+     * Reports the stored list if the first list of the wrapped source is empty, for example because the registry has
+     * lost its data. The empty list follows it, so only those stored providers that answer stay in use.
+     */
+    private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> told) {
+        if (snapshot.state() != State.EMPTY || heard) {
+            return;
+        }
+        heard = true;
+        List<Instance> remembered = offered ? List.of() : read();
+        if (!remembered.isEmpty()) {
+            told.accept(stale(remembered, snapshot.since(), source + " lists no provider"));
         }
     }
 
@@ -142,6 +175,7 @@ public final class RememberedSource implements EndpointSource {
             Consumer<EndpointSnapshot> told = listener;
             if (!answered && told != null && !remembered.isEmpty()) {
                 answered = true;
+                offered = true;
                 told.accept(stale(remembered, Instant.now(), source + " has not answered yet"));
             }
         }
@@ -161,6 +195,7 @@ public final class RememberedSource implements EndpointSource {
         } else if (snapshot.state() == State.UNKNOWN && !snapshot.why().isEmpty() && !heard) {
             List<Instance> remembered = read();
             if (!remembered.isEmpty()) {
+                offered = true;
                 return stale(remembered, snapshot.since(), snapshot.why());
             }
         }
@@ -205,8 +240,9 @@ public final class RememberedSource implements EndpointSource {
         Path next = null;
         try {
             Files.createDirectories(file.getParent());
+            removeUnfinished(file.toAbsolutePath().getParent());
             // Another process may write the same file at the same time, so each process first writes a separate file.
-            next = Files.createTempFile(file.getParent(), file.getFileName().toString(), ".next", ownerOnly());
+            next = Files.createTempFile(file.getParent(), file.getFileName().toString(), UNFINISHED, ownerOnly());
             Files.write(next, content.json().getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
@@ -214,6 +250,31 @@ public final class RememberedSource implements EndpointSource {
             delete(next);
             unwritable.warn(() -> "The list of " + subscription.service() + " could not be remembered in " + file + ": "
                     + e + ". Check the directory in rpc.client.registry-cache");
+        }
+    }
+
+    /** Removes the unfinished files of processes that crashed while they wrote a list. Does so once for a directory. */
+    private static void removeUnfinished(@Nullable Path directory) {
+        if (directory == null || !CLEANED.add(directory)) {
+            return;
+        }
+        Instant oldest = Instant.now().minus(CRASHED_AFTER);
+        try (Stream<Path> files = Files.list(directory)) {
+            files.filter(each -> UNFINISHED_NAME
+                            .matcher(each.getFileName().toString())
+                            .matches())
+                    .filter(each -> isOlder(each, oldest))
+                    .forEach(RememberedSource::delete);
+        } catch (IOException | UncheckedIOException e) {
+            LOG.debug("{} could not be listed", directory, e);
+        }
+    }
+
+    private static boolean isOlder(Path unfinished, Instant oldest) {
+        try {
+            return Files.getLastModifiedTime(unfinished).toInstant().isBefore(oldest);
+        } catch (IOException e) { // Another process may have removed the file.
+            return false;
         }
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.transport;
 
+import java.util.function.Consumer;
 import tern.rpc.endpoint.Endpoint;
 
 /**
@@ -81,6 +82,12 @@ public interface ClientConnection extends AutoCloseable {
      * protocol has no ping, or if an earlier ping has not been answered.
      */
     default void probe() {}
+
+    /**
+     * Passes the calls that wait for an answer to the action, which may fail them. Does nothing if a server of this
+     * transport cannot become silent.
+     */
+    default void forEachWaiting(Consumer<PendingCall> action) {}
 
     /**
      * Starts an attempt to connect if there is no connection and no attempt is in progress. The rate of these attempts

@@ -78,6 +78,7 @@ public final class PendingCall implements Runnable {
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // the connection sets the id before it registers the call
+    private @Nullable Object mover; // set before the call is sent; null if the attempt must not be moved
 
     /**
      * @param oneWay whether the call ends once its bytes have been passed to the socket
@@ -100,6 +101,19 @@ public final class PendingCall implements Runnable {
      */
     public void forgetArguments() {
         forgetsArguments = true;
+    }
+
+    /**
+     * Allows the given object to end this attempt early and to send its call to another provider. Called before the
+     * call is sent.
+     */
+    public void movableBy(Object owner) {
+        mover = owner;
+    }
+
+    /** Returns whether the given object may send the call to another provider. */
+    public boolean isMovableBy(Object owner) {
+        return mover == owner;
     }
 
     /** Returns whether the caller blocks in {@link #await()} instead of using a {@link Completion}. */

@@ -6,8 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -37,6 +40,9 @@ abstract class ScriptedProviders {
         long queuedBytes;
         int attempts;
         int attemptsUntilAvailable = Integer.MAX_VALUE;
+        volatile @Nullable PendingCall waiting; // the call that waits for an answer
+        volatile Runnable pinged = () -> {};
+        final CountDownLatch examined = new CountDownLatch(1); // opened when the client asks for the waiting calls
 
         Connection(Endpoint endpoint) {
             super(endpoint);
@@ -46,6 +52,20 @@ abstract class ScriptedProviders {
         public void connectSoon() {
             attempts++;
             available |= attempts >= attemptsUntilAvailable;
+        }
+
+        @Override
+        public void forEachWaiting(Consumer<PendingCall> action) {
+            PendingCall call = waiting;
+            if (call != null) {
+                action.accept(call);
+            }
+            examined.countDown();
+        }
+
+        @Override
+        public void probe() {
+            pinged.run();
         }
 
         @Override

@@ -43,16 +43,20 @@ class LastGoodTest {
         return after(LastGood.before(EndpointSnapshot.unknown(Instant.EPOCH, ""), 0), list(hosts), 0);
     }
 
+    private LastGood later(LastGood before, long now) {
+        return before.later(this::answers, !before.listed().isEmpty(), now);
+    }
+
     @Test
     void providersOfAnEmptyListAreHeldForAsLongAsTheyAnswer() {
         answering.remove("c");
 
         LastGood held = after(known("a", "b", "c"), list(), SECOND);
         assertThat(hosts(held.held())).containsExactly("a", "b");
-        assertThat(hosts(held.later(this::answers, 3_600 * SECOND).held())).containsExactly("a", "b");
+        assertThat(hosts(later(held, 3_600 * SECOND).held())).containsExactly("a", "b");
 
         answering.remove("a");
-        assertThat(hosts(held.later(this::answers, 3_601 * SECOND).held())).containsExactly("b");
+        assertThat(hosts(later(held, 3_601 * SECOND).held())).containsExactly("b");
     }
 
     @Test
@@ -61,8 +65,8 @@ class LastGoodTest {
         assertThat(hosts(held.listed())).containsExactly("a", "b");
         assertThat(hosts(held.held())).containsExactly("c", "d", "e");
 
-        assertThat(held.later(this::answers, 30 * SECOND)).isSameAs(held);
-        assertThat(held.later(this::answers, 31 * SECOND).held()).isEmpty();
+        assertThat(later(held, 30 * SECOND)).isSameAs(held);
+        assertThat(later(held, 31 * SECOND).held()).isEmpty();
     }
 
     @Test
@@ -75,7 +79,7 @@ class LastGoodTest {
 
         LastGood later = after(held, list("c", "d", "e", "f", "g"), 2 * SECOND);
         assertThat(hosts(later.held())).containsExactly("a", "b");
-        assertThat(later.later(this::answers, 31 * SECOND).held()).isEmpty();
+        assertThat(later(later, 31 * SECOND).held()).isEmpty();
     }
 
     @Test
@@ -141,8 +145,8 @@ class LastGoodTest {
         LastGood one = after(emptied, list("a"), 100 * SECOND);
         LastGood another = after(one, list("b"), 120 * SECOND);
 
-        assertThat(another.later(this::answers, 129 * SECOND)).isSameAs(another);
-        assertThat(another.later(this::answers, 130 * SECOND).held()).isEmpty();
+        assertThat(later(another, 129 * SECOND)).isSameAs(another);
+        assertThat(later(another, 130 * SECOND).held()).isEmpty();
         assertThat(after(another, list("c"), 130 * SECOND).areHeldTriedLast()).isTrue();
     }
 
@@ -166,6 +170,69 @@ class LastGoodTest {
         LastGood again = after(changed, list("a", "b"), 25 * SECOND);
 
         assertThat(hosts(again.held())).containsExactly("c", "d", "e");
-        assertThat(again.later(this::answers, 31 * SECOND).held()).isEmpty();
+        assertThat(later(again, 31 * SECOND).held()).isEmpty();
+    }
+
+    /** For example, the sessions of all providers expire within a few seconds. */
+    @Test
+    void providersOfAListThatShrinksStepByStepAreHeld() {
+        LastGood four = after(known("a", "b", "c", "d", "e"), list("a", "b", "c", "d"), SECOND);
+        LastGood three = after(four, list("a", "b", "c"), 2 * SECOND);
+        assertThat(three.held()).isEmpty();
+
+        LastGood two = after(three, list("a", "b"), 3 * SECOND);
+        assertThat(hosts(two.held())).containsExactlyInAnyOrder("c", "d", "e");
+        assertThat(two.areHeldTriedLast()).isTrue();
+        LastGood one = after(two, list("a"), 4 * SECOND);
+        assertThat(hosts(one.held())).containsExactlyInAnyOrder("b", "c", "d", "e");
+        assertThat(later(one, 34 * SECOND).held()).isEmpty();
+
+        LastGood none = after(one, list(), 5 * SECOND);
+        assertThat(hosts(none.held())).containsExactlyInAnyOrder("a", "b", "c", "d", "e");
+        assertThat(none.areHeldTriedLast()).isFalse();
+        assertThat(after(none, list("e", "d", "c", "b", "a"), 6 * SECOND).held())
+                .isEmpty();
+    }
+
+    @Test
+    void changesOfAHeldListDoNotExtendTheThirtySeconds() {
+        LastGood three = after(known("a", "b", "c", "d", "e"), list("a", "b", "c"), SECOND);
+        LastGood held = after(three, list("a", "b"), 2 * SECOND);
+        assertThat(hosts(held.held())).containsExactlyInAnyOrder("c", "d", "e");
+
+        LastGood changed = after(held, list("a", "f"), 20 * SECOND);
+
+        assertThat(hosts(changed.held())).containsExactlyInAnyOrder("b", "c", "d", "e");
+        assertThat(later(changed, 32 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void listThatShrinksSlowlyIsObeyed() {
+        LastGood three = after(known("a", "b", "c", "d", "e"), list("a", "b", "c"), SECOND);
+
+        assertThat(after(three, list("a", "b"), 31 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void listWhoseProvidersAreReplacedStepByStepIsObeyed() {
+        LastGood last = known("a", "b", "c");
+        for (String[] hosts : new String[][] {{"b", "c", "x"}, {"c", "x", "y"}, {"x", "y", "z"}}) {
+            last = after(last, list(hosts), SECOND);
+            assertThat(last.held()).isEmpty();
+        }
+    }
+
+    /** For example, the registry was restored with the data of another cluster. */
+    @Test
+    void providersMissingFromAListWithoutAUsableProviderAreHeldForAsLongAsTheyAnswer() {
+        LastGood held = after(known("a", "b"), list("x", "y", "z"), SECOND);
+
+        LastGood changed = after(held.later(this::answers, false, 100 * SECOND), list("x", "y"), 101 * SECOND);
+        assertThat(hosts(changed.held())).containsExactly("a", "b");
+        answering.remove("a");
+        LastGood later = changed.later(this::answers, false, 102 * SECOND);
+
+        assertThat(hosts(later.held())).containsExactly("b");
+        assertThat(later.later(this::answers, true, 103 * SECOND).held()).isEmpty();
     }
 }

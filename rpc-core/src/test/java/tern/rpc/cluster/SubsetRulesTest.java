@@ -66,16 +66,9 @@ class SubsetRulesTest extends SimulatedCluster {
     /** Without a limit, a client would connect to one provider of each tag, however many there are. */
     @Test
     void providersOfVeryManyTagsAreNotAllConnected() {
-        List<Instance> providers = new ArrayList<>();
-        for (int i = 0; i < MANY; i++) {
-            String tag = i < 5 ? "" : i < 10 ? "gray" : "tag" + i;
-            providers.add(new Instance(
-                    instance(i).endpoint(),
-                    tag.isEmpty() ? Attributes.DEFAULT : Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag))));
-        }
         try (LoggedLines lines = new LoggedLines()) {
             subset.start(Duration.ZERO);
-            source.lists(providers);
+            source.lists(withManyTags());
 
             assertThat(subset.targets()).hasSize(5 + 5 + ProviderChoice.MAX_TAGS - 2);
             assertThat(subset.targets())
@@ -83,6 +76,70 @@ class SubsetRulesTest extends SimulatedCluster {
                     .contains(instance(0).endpoint(), instance(5).endpoint());
             assertThat(lines.all()).singleElement().asString().contains("992 tags, more than 100");
         }
+    }
+
+    /** Returns providers with 992 tags. The providers with high numbers have the tags that are left out. */
+    private static List<Instance> withManyTags() {
+        List<Instance> providers = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            String tag = i < 5 ? "" : i < 10 ? "gray" : "tag" + i;
+            providers.add(new Instance(
+                    instance(i).endpoint(),
+                    tag.isEmpty() ? Attributes.DEFAULT : Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag))));
+        }
+        return providers;
+    }
+
+    @Test
+    void callWithATagThatWasLeftOutConnectsToItsProviders() {
+        subset.start(Duration.ZERO);
+        source.lists(withManyTags());
+        int connected = subset.targets().size();
+
+        Target picked = subset.pick("get", 0, "tag999", false, null, now);
+
+        assertThat(picked.endpoint()).isEqualTo(instance(999).endpoint());
+        assertThat(subset.targets()).hasSize(connected);
+        source.lists(withManyTags().subList(1, MANY));
+        timer.move(2_000 * TICK);
+        assertThat(subset.targets()).contains(picked);
+    }
+
+    @Test
+    void longerTagFallsBackToAShorterOneThatWasLeftOut() {
+        subset.start(Duration.ZERO);
+        source.lists(withManyTags());
+
+        assertThat(subset.pick("get", 0, "tag999|a|b", false, null, now).endpoint())
+                .isEqualTo(instance(999).endpoint());
+    }
+
+    /** Otherwise, calls for a test environment could change the data of the production environment. */
+    @Test
+    void callWithoutRoomForItsTagGoesToNoOtherProvider() {
+        subset.start(Duration.ZERO);
+        source.lists(withManyTags());
+        for (int i = 800; i < 900; i++) {
+            String tag = "tag" + i;
+            try {
+                assertThat(subset.pick("get", 0, tag, false, null, now)
+                                .attributes()
+                                .tag())
+                        .isEqualTo(tag);
+            } catch (RpcException e) {
+                assertThat(i).isGreaterThanOrEqualTo(800 + ProviderChoice.MAX_TAGS - 2);
+            }
+        }
+
+        assertThatThrownBy(() -> subset.pick("get", 0, "tag999", false, null, now))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("more than 100 tags")
+                .hasMessageContaining("'tag999'");
+        assertThat(subset.targets()).hasSizeLessThanOrEqualTo(5 + SUBSET + ProviderChoice.MAX_TAGS);
+
+        source.lists(withManyTags().subList(900, MANY));
+        timer.move(2_000 * TICK);
+        assertThat(subset.pick("get", 0, "tag999", false, null, now)).isNotNull();
     }
 
     @Test

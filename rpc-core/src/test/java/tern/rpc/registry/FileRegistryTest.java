@@ -348,20 +348,34 @@ class FileRegistryTest {
         Publication one = registry.publish(registration(1));
         one.seen().get(30, TimeUnit.SECONDS);
         try (FileRegistry other = registry("file://" + file)) {
-            Registration same = registration(1);
-            other.publish(new Registration(
-                            same.application(),
-                            same.host(),
-                            same.port(),
-                            same.protocols(),
-                            same.services(),
-                            same.attributes(),
-                            same.warmupMillis(),
-                            same.startedAtMillis() + 1))
-                    .seen()
-                    .get(30, TimeUnit.SECONDS);
+            other.publish(laterProcess(registration(1))).seen().get(30, TimeUnit.SECONDS);
 
             assertThat(one.verify().get(30, TimeUnit.SECONDS)).isEqualTo(Repair.CONFLICT);
+        }
+    }
+
+    private static Registration laterProcess(Registration same) {
+        return new Registration(
+                same.application(),
+                same.host(),
+                same.port(),
+                same.protocols(),
+                same.services(),
+                same.attributes(),
+                same.warmupMillis(),
+                same.startedAtMillis() + 1);
+    }
+
+    @Test
+    void withdrawalKeepsTheEntriesOfAnotherProcessAtTheSameAddress() throws Exception {
+        Publication one = registry.publish(registration(1));
+        one.seen().get(30, TimeUnit.SECONDS);
+        try (FileRegistry other = registry("file://" + file)) {
+            other.publish(laterProcess(registration(1))).seen().get(30, TimeUnit.SECONDS);
+
+            one.withdraw().get(30, TimeUnit.SECONDS);
+
+            assertThat(Files.readString(file)).contains("10.0.0.7:1\"");
         }
     }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -234,5 +236,41 @@ class RememberedSourceTest {
         again.refresh();
 
         assertThat(last().state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void providersOfTheStoredListAreReportedBeforeAnEmptyFirstList() {
+        start();
+        hear(ONE);
+        told.clear();
+
+        start();
+        hear();
+        hear();
+
+        assertThat(told).extracting(EndpointSnapshot::state).containsExactly(State.STALE, State.EMPTY, State.EMPTY);
+        assertThat(told.get(0).instances()).containsExactly(ONE);
+        assertThat(told.get(0).why()).contains(" lists no provider; the list is the one of ");
+    }
+
+    @Test
+    void unfinishedFilesOfCrashedProcessesAreRemoved() throws Exception {
+        Path cache = Files.createDirectories(directory.resolve("cache"));
+        String name = "com.acme.Orders-0123456789abcdef.json";
+        Path crashed = old(cache.resolve(name + "123.next"));
+        Path ofAnotherProgram = old(cache.resolve("notes.next"));
+        Path beingWritten = Files.createFile(cache.resolve(name + "456.next"));
+
+        start();
+        hear(ONE);
+
+        assertThat(crashed).doesNotExist();
+        assertThat(ofAnotherProgram).exists();
+        assertThat(beingWritten).exists();
+    }
+
+    private static Path old(Path file) throws Exception {
+        FileTime yesterday = FileTime.from(Instant.now().minus(Duration.ofDays(1)));
+        return Files.setLastModifiedTime(Files.createFile(file), yesterday);
     }
 }

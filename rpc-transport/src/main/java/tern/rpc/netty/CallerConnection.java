@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -321,6 +322,14 @@ final class CallerConnection implements PendingCall.Carrier {
     @Override
     public boolean isGone() {
         return isClosed();
+    }
+
+    /** Passes the current call to the action, if there is one. */
+    void ifWaiting(Consumer<PendingCall> action) {
+        PendingCall call = current;
+        if (call != null) {
+            action.accept(call);
+        }
     }
 
     /** Fails the current call if its deadline has passed. */

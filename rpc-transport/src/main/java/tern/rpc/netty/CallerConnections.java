@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
@@ -174,6 +175,10 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     // ---- Periodic checks
+
+    void forEachWaiting(Consumer<PendingCall> action) {
+        all.forEach(connection -> connection.ifWaiting(action));
+    }
 
     private void sweepLater() {
         if (!sweeping.get() && sweeping.compareAndSet(false, true)) {

@@ -3,6 +3,7 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -226,6 +227,10 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             deadlines.sweepLater();
         }
+    }
+
+    void forEachWaiting(Consumer<PendingCall> action) {
+        pending.forEach(action);
     }
 
     @Override

@@ -393,6 +393,13 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     @Override
+    public void forEachWaiting(Consumer<PendingCall> action) {
+        for (int i = 0; i < current.length(); i++) {
+            current.get(i).forEachWaiting(action);
+        }
+    }
+
+    @Override
     public int inFlight() {
         return (int) sum(Connection::inFlight);
     }

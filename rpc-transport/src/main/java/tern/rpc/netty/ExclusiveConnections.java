@@ -61,10 +61,8 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     // the number of answers that arrived after their calls had ended, on connections that have been closed since
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
-    // guarded by this
-    private final ReconnectBackoff backoff;
-    // the scheduled next attempt; null if no attempt is scheduled; guarded by this
-    private @Nullable ScheduledFuture<?> retry;
+    private final ReconnectBackoff backoff; // guarded by this
+    private @Nullable ScheduledFuture<?> retry; // null if no attempt is scheduled; guarded by this
     // true if the last connection attempt succeeded; further attempts will then probably succeed too
     private volatile boolean reachable;
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
@@ -450,6 +448,14 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
                 oldest.connection.close("it was not needed for "
                         + settings.heartbeat().toMillis() + " ms (set by rpc.client.heartbeat)");
             }
+        }
+    }
+
+    @Override
+    public void forEachWaiting(Consumer<PendingCall> action) {
+        all.forEach(connection -> connection.forEachWaiting(action));
+        if (callers != null) {
+            callers.forEachWaiting(action);
         }
     }
 

@@ -133,6 +133,16 @@ final class PendingCalls {
         }
     }
 
+    /** Passes every call to the action. */
+    void forEach(Consumer<PendingCall> action) {
+        for (int slot = 0; slot <= mask; slot++) {
+            PendingCall call = slots.get(slot);
+            if (call != null) {
+                action.accept(call);
+            }
+        }
+    }
+
     /** Removes every call and passes it to the consumer. */
     void clear(Consumer<PendingCall> lost) {
         clear(call -> true, lost);

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.DnsEndpoints;
@@ -206,6 +207,34 @@ class LostProvidersTest {
             assertThat(callers.failures.size())
                     .as("calls that failed")
                     .isLessThanOrEqualTo(callers.threads.size() + (int) trials);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void frozenProviderCostsNoCallOfAnIdempotentMethod(String protocol) throws Exception {
+        Freezer freezer = new Freezer("127.0.0.1", serve("127.0.0.1", 0).port());
+        open.add(freezer);
+        List<Endpoint> endpoints = List.of(
+                new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()),
+                new Endpoint("127.0.0.1", freezer.port()),
+                new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()));
+        RpcClient client = client(protocol);
+        Work work = client.refer(ServiceReference.to(Work.class, new StaticEndpoints(endpoints))
+                .protocol(protocol)
+                .defaults(MethodSettings.NONE.withIdempotent(true))
+                .build());
+        try (Callers callers = new Callers(work)) {
+            callers.awaitMore();
+
+            freezer.freeze();
+
+            Await.until(
+                    "a call has left the frozen provider",
+                    () -> client.references().get(0).attempts().retries() > 0);
+            callers.awaitMore();
+            callers.close();
+            assertThat(callers.failures).isEmpty();
         }
     }
 

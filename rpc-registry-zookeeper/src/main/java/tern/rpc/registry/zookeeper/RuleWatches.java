@@ -84,12 +84,18 @@ final class RuleWatches {
         for (String application : applications) {
             if (!ofApplications.containsKey(application)) {
                 List<RuleWatch> made = OF_PROVIDERS.stream()
+                        .filter(kind -> !isAlreadyApplied(kind, application))
                         .map(kind -> watch(kind, application))
                         .toList();
                 ofApplications.put(application, made);
                 made.forEach(RuleWatch::start);
             }
         }
+    }
+
+    /** Returns whether the rule applies to all calls of this application, so it need not be applied again. */
+    private boolean isAlreadyApplied(Rule.Kind kind, String application) {
+        return kind == Rule.Kind.PROVIDER_CONDITIONS && application.equals(consumer.application());
     }
 
     /**
@@ -146,7 +152,7 @@ final class RuleWatches {
      * key in the registry.
      */
     private static String key(RuleWatch watch) {
-        return watch.kind() == Rule.Kind.PROVIDER_CONFIGURATORS ? watch.key() + DubboRules.OF_PROVIDERS : watch.key();
+        return watch.kind().sharesKey() ? watch.key() + DubboRules.OF_PROVIDERS : watch.key();
     }
 
     void close() {

@@ -64,7 +64,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         writing = false; // The write operations in progress failed when the connection was lost.
         if (withdrawn) {
             // A withdrawal could not remove the entries while the registry was unreachable, so they are removed now.
-            remove(this::deleteOurs);
+            remove();
         } else {
             write();
         }
@@ -241,7 +241,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
         CompletableFuture<Void> gone = new CompletableFuture<>();
         session.execute(() -> {
             withdrawn = true;
-            remove(session.nodes()::delete).whenComplete((removed, failure) -> {
+            remove().whenComplete((removed, failure) -> {
                 if (failure == null) {
                     gone.complete(null);
                 } else {
@@ -253,8 +253,8 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     /** Removes the entries. If the registry is unreachable, they are removed when it is reachable again. */
-    private CompletableFuture<Integer> remove(Function<String, CompletableFuture<String>> deletion) {
-        return removeAll(deletion).whenComplete((removed, failure) -> {
+    private CompletableFuture<Integer> remove() {
+        return removeAll().whenComplete((removed, failure) -> {
             if (failure == null || !OperationFailures.isConnectionLost(failure)) {
                 session.remove(this);
             }
@@ -262,8 +262,9 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     /**
-     * Removes a node of a session of this process. If ZooKeeper restarts, it keeps such a node until the old session
-     * times out. Meanwhile, another process may have written the node again.
+     * Removes a node that a session of this process has written. Another process at the same address may have written
+     * the node again: its successor, or a second provider behind the same published address. That provider would be
+     * missing until it verifies its entries.
      */
     private CompletableFuture<String> deleteOurs(String path) {
         return session.nodes()
@@ -277,16 +278,12 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     }
 
     private CompletableFuture<Integer> removeAll() {
-        return removeAll(session.nodes()::delete);
-    }
-
-    private CompletableFuture<Integer> removeAll(Function<String, CompletableFuture<String>> deletion) {
         return writer.all(
                 nodes.ephemeral().stream()
                         .filter(node -> owned.isOwnedBy(node, this))
                         .toList(),
                 node -> owned.isOwnedBy(node, this)
-                        ? deletion.apply(node.path()).thenApply(removed -> 1)
+                        ? deleteOurs(node.path()).thenApply(removed -> 1)
                         : CompletableFuture.completedFuture(0));
     }
 }

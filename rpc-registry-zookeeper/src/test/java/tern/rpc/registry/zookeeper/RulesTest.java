@@ -289,6 +289,26 @@ class RulesTest {
     }
 
     @Test
+    void conditionsOfAProvidersApplicationChooseAmongItsProviders() throws Exception {
+        tern("one").provide("", "", 100);
+        tern("two").provide("", "", 100);
+        rule("/dubbo/config/dubbo/one.condition-router", "force: true\nconditions: ['method=greet =>']");
+
+        Snapshots snapshots = look();
+
+        Await.until("both are known", () -> snapshots.addresses().size() == 2);
+        Await.until(
+                "one of them takes the call",
+                () -> rules(snapshots)
+                                .route("greet", snapshots.last().instances())
+                                .size()
+                        == 1);
+        assertThat(rules(snapshots).route("other", snapshots.last().instances()))
+                .hasSize(2);
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
     void inventedApplicationsDoNotDisplaceTheRulesOfTheOthers() throws Exception {
         for (int i = 0; i < 120; i++) {
             zooKeeper.create("/dubbo/" + SERVICE + "/providers/" + entry(i), "", CreateMode.PERSISTENT);

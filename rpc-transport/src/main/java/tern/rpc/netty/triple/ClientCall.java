@@ -307,7 +307,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         return coding == null
                 ? "a message of its answer is marked as compressed, but no header names a coding"
                 : "its answer has grpc-encoding '" + PeerText.name(coding.toString())
-                        + "', which was not offered; gzip was";
+                        + "', but the client offered only gzip";
     }
 
     /** Returns the maximum number of message bytes that may be delivered between two calls to {@link #ask}. */

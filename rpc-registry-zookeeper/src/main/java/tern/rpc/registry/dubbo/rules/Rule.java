@@ -27,7 +27,10 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         CALLER_CONFIGURATORS(".configurators"),
         /** Changed parameters of the providers of an application. */
         PROVIDER_CONFIGURATORS(".configurators"),
+        /** Conditions for the calls to one service, or for the calls that an application makes. */
         CONDITIONS(".condition-router"),
+        /** Conditions for the calls to the providers of an application. */
+        PROVIDER_CONDITIONS(".condition-router"),
         TAGS(".tag-router"),
         /** Script rules, which Tern does not support. */
         SCRIPTS(".script-router"),
@@ -47,7 +50,12 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
         /** Returns whether the rule belongs to an application that offers services. */
         public boolean isOfProviders() {
-            return this == PROVIDER_CONFIGURATORS || this == TAGS;
+            return sharesKey() || this == TAGS;
+        }
+
+        /** Returns whether an application may have another rule with the same key, for the calls that it makes. */
+        public boolean sharesKey() {
+            return this == PROVIDER_CONFIGURATORS || this == PROVIDER_CONDITIONS;
         }
 
         /**
@@ -72,7 +80,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
                 case CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.SERVICE, service);
                 case CALLER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.CALLER, service);
                 case PROVIDER_CONFIGURATORS -> ConfiguratorRule.of(text, ConfiguratorRule.Scope.PROVIDER, service);
-                case CONDITIONS -> ConditionRule.of(text);
+                case CONDITIONS, PROVIDER_CONDITIONS -> ConditionRule.of(text);
                 case TAGS -> TagRule.of(text);
                 case SCRIPTS, MESH -> throw unsupported();
             };

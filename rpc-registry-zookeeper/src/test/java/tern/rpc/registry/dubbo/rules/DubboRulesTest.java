@@ -210,6 +210,21 @@ class DubboRulesTest {
         return Objects.requireNonNull(kind.parse("configs: [" + config + "]", ORDERS));
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+            {force: true,  conditions: ['=> port=1']}     | 10.0.0.3:20880
+            {force: false, conditions: ['=> port=1']}     | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            {force: true,  conditions: ['=> port=20880']} | 10.0.0.1:20880 10.0.0.3:20880
+            {force: false, conditions: ['=> ']}           | 10.0.0.3:20880
+            """)
+    void conditionsOfAProvidersApplicationChooseAmongItsProviders(String yaml, String expected) {
+        Rule rule = Objects.requireNonNull(Rule.Kind.PROVIDER_CONDITIONS.parse(yaml, ORDERS))
+                .within(() -> Set.of(ONE.endpoint(), TWO.endpoint()));
+        Rules rules = DubboRules.of(Map.of("shop.condition-router" + DubboRules.OF_PROVIDERS, rule), CONSUMER);
+
+        assertThat(rules.route("get", ALL)).extracting(String::valueOf).containsExactly(expected.split(" "));
+    }
+
     /** The name of the provider's application must not matter, so it is before and after that of the caller. */
     @ParameterizedTest
     @ValueSource(strings = {"a-shop", "z-shop"})
