@@ -68,9 +68,12 @@ final class LoopShares {
         long left = PASS_NANOS;
         for (int i = resting.size(); i > 0 && left > 0; i--) {
             Network next = resting.remove();
-            left -= next.resume(share);
-            if (!next.waiting.isEmpty()) {
-                resting.add(next);
+            try {
+                left -= next.resume(share);
+            } finally { // even if memory is exhausted, the other connections of the network must be read later
+                if (!next.waiting.isEmpty()) {
+                    resting.add(next);
+                }
             }
         }
         if (!resting.isEmpty()) {
