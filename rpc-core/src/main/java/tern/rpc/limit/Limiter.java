@@ -137,6 +137,11 @@ public final class Limiter {
         return current;
     }
 
+    /** Returns whether the current limit is lower than the first one, because measurements have reduced it. */
+    public boolean isReduced() {
+        return current < limit.first();
+    }
+
     /** Returns the number of tenants that have admitted calls and are of the same kind as the given tenant. */
     public int tenants(Share share) {
         return shares.tenants(share);

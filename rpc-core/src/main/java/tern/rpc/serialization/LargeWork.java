@@ -67,14 +67,36 @@ public final class LargeWork {
             new LargeWork("unpacked", "unpack", THREADS_PER_PROCESSOR * PROCESSORS, MAX_WAITING);
 
     /**
-     * Decodes requests that were compressed. A few compressed bytes can cause much work, so the decoding of these
-     * requests leaves one processor free.
+     * The maximum number of threads that wait until they may decode. These threads are workers, and other calls need
+     * workers, too.
+     */
+    private static final int MAX_WAITING_TO_DECODE = Math.min(MAX_WAITING, 32);
+
+    /**
+     * Decompresses and decodes requests that were compressed. A few compressed bytes can cause much work, so this work
+     * leaves one processor free.
      */
     private static final LargeWork DECODE_UNPACKED =
-            new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING);
+            new LargeWork("decoded", "decode", Math.max(1, PROCESSORS - 1), MAX_WAITING_TO_DECODE);
 
-    /** The maximum size of a decompressed request that is decoded without a permit. */
-    private static final int UNCHECKED_BYTES = 64 << 10;
+    /** Hashes and compares keys that take many steps. This work leaves one processor free, too. */
+    private static final LargeWork HASH = new LargeWork(
+            "decoded, because hashing its keys takes many steps",
+            "decode",
+            Math.max(1, PROCESSORS - 1),
+            MAX_WAITING_TO_DECODE);
+
+    /** The tenant of all work on keys, because a reader does not know who sent its message. */
+    private static final Object ANY_SENDER = new Object();
+
+    /** The maximum size of a decompressed request that is decompressed and decoded without a permit. */
+    private static final int MAX_UNCHECKED_BYTES = 64 << 10;
+
+    /** A decompressed request of this size is always decompressed and decoded without a permit. */
+    private static final int MIN_UNCHECKED_BYTES = 8 << 10;
+
+    /** A request that becomes more than {@value} times as large needs a permit, even if it is not large. */
+    private static final int UNCHECKED_RATIO = 16;
 
     private final int threads;
     private final int maxWaiting;
@@ -112,24 +134,44 @@ public final class LargeWork {
     }
 
     /**
-     * Waits until a request that was compressed may be decoded. Must not be called on an event loop.
+     * Returns the size up to which a compressed request is decompressed and decoded without a permit: 16 times its
+     * compressed size, but at least 8 KiB and at most 64 KiB. The sender of a request that becomes larger has sent few
+     * bytes for much work.
+     */
+    public static int uncheckedBytes(int compressedBytes) {
+        return (int)
+                Math.max(MIN_UNCHECKED_BYTES, Math.min(MAX_UNCHECKED_BYTES, (long) UNCHECKED_RATIO * compressedBytes));
+    }
+
+    /**
+     * Waits until a request that was compressed may be decompressed or decoded. Must not be called on an event loop.
      *
-     * @param bytes the size of the decompressed request
+     * @param unchecked the result of {@link #uncheckedBytes}, which the decompressed size exceeds
      * @param tenant identifies the caller
-     * @return the work, which the caller must pass to {@link #end} when the request has been decoded; null if the
-     *     request is so small that it needs no permit
+     * @return the work, which the caller must pass to {@link #end}
      * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds, or if too many other
      *     threads wait
      */
-    public static @Nullable LargeWork startDecodingUnpacked(int bytes, Object tenant) {
-        if (bytes <= UNCHECKED_BYTES) {
-            return null;
-        }
-        DECODE_UNPACKED.enter(MessageKind.REQUEST, UNCHECKED_BYTES, tenant);
+    public static LargeWork startDecodingUnpacked(int unchecked, Object tenant) {
+        DECODE_UNPACKED.enter(Executed.NO, unchecked, tenant);
         return DECODE_UNPACKED;
     }
 
-    /** @param work the result of {@link #startDecodingUnpacked} */
+    /**
+     * Waits until a thread may hash keys that take many steps for the size of their message. Must not be called on an
+     * event loop.
+     *
+     * @param bytes the size of the message
+     * @return the work, which the caller must pass to {@link #end}
+     * @throws RpcException RESOURCE_EXHAUSTED in the same cases as {@link #startDecodingUnpacked}. The call may have
+     *     been executed, because the message may be an answer
+     */
+    public static LargeWork startHashing(int bytes) {
+        HASH.enter(Executed.MAYBE, bytes - 1, ANY_SENDER);
+        return HASH;
+    }
+
+    /** @param work the result of {@link #startDecodingUnpacked} or {@link #startHashing}; null for none */
     public static void end(@Nullable LargeWork work) {
         if (work != null) {
             work.leave();
@@ -144,16 +186,16 @@ public final class LargeWork {
      *     three seconds
      */
     void enter(@Nullable MessageKind kind, Object tenant) {
-        enter(kind, LARGE_BYTES, tenant);
+        enter(kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO, LARGE_BYTES, tenant);
     }
 
-    private void enter(@Nullable MessageKind kind, int bytes, Object tenant) {
+    private void enter(Executed executed, int bytes, Object tenant) {
         int places = places();
         // The threads are counted before they queue for the lock, because each of these threads already holds an object
         // to write.
         if (entering.incrementAndGet() > places + threads) {
             entering.decrementAndGet();
-            throw refusal(kind, bytes, crowded(places, places));
+            throw refusal(executed, bytes, crowded(places, places));
         }
         FairPermits.Result result;
         try {
@@ -163,7 +205,7 @@ public final class LargeWork {
         }
         if (result != FairPermits.Result.ACQUIRED) {
             throw refusal(
-                    kind,
+                    executed,
                     bytes,
                     result == FairPermits.Result.CROWDED
                             ? crowded(permits.waiting(), places)
@@ -177,11 +219,11 @@ public final class LargeWork {
                 + ", shared between callers)";
     }
 
-    private RpcException refusal(@Nullable MessageKind kind, int bytes, String reason) {
+    private RpcException refusal(Executed executed, int bytes, String reason) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "a message of more than " + bytes + " bytes was not " + done + ": " + reason,
-                kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
+                executed);
     }
 
     void leave() {

@@ -112,7 +112,7 @@ final class Dispatcher implements CallHandler {
         Share share = call.share();
         long received = call.receivedNanos();
         Refusal refusal = critical ? null : limiter.enter(share, received);
-        if (refusal != null && !entersWithoutPermit(call)) {
+        if (refusal != null && !entersWithoutPermit(call, refusal)) {
             refuse(call, refusal);
             return;
         }
@@ -143,10 +143,21 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /** Returns whether a call that the limiter refuses may run on a thread of the method reserve. */
-    private boolean entersWithoutPermit(ServerCall call) {
+    /**
+     * Returns whether a call that the limiter refuses may run on a thread of the method reserve. If measurements have
+     * reduced the limit below the number of threads, some threads are idle, but slow calls of many tenants may have used
+     * up the limit.
+     */
+    private boolean entersWithoutPermit(ServerCall call, Refusal refusal) {
         try {
-            return methodReserve != null && !workers.hasRoom() && methodReserve.enterWithoutPermit(call);
+            if (methodReserve == null) {
+                return false;
+            }
+            return workers.hasRoom()
+                    ? refusal == Refusal.LIMIT
+                            && limiter.isReduced()
+                            && methodReserve.enterBeyond(limiter.limit(), call)
+                    : methodReserve.enterWithoutPermit(call);
         } catch (Throwable e) { // The call is refused, so that its caller gets an answer even if memory is exhausted.
             Thrown.log(e, shown -> LOG.error("The method of a call could not be found", shown));
             return false;

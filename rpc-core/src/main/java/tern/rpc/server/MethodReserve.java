@@ -20,7 +20,7 @@ import tern.rpc.transport.ServerCall;
  * connections from one address together get at most half of them.
  *
  * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
- * permit. An asynchronous call may be unfinished after its thread has returned, so the total number of calls without a
+ * permit. This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call may be unfinished after its thread has returned, so the total number of calls without a
  * permit is limited, too. Thread-safe. A race may cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
@@ -35,6 +35,12 @@ final class MethodReserve {
 
     /** The maximum number of calls without a permit, as a multiple of the number of threads. */
     private static final int WITHOUT_PERMIT = 2;
+
+    /**
+     * While measurements have reduced the limit below the number of threads, the number of calls without a permit is at
+     * most 1/{@value} of the limit. The limit may be low because the processors are busy.
+     */
+    private static final int BEYOND_PART = 4;
 
     private final WorkerPool threads;
     private final int few;
@@ -94,10 +100,23 @@ final class MethodReserve {
      * call, {@link #leaveWithoutPermit} must be called once.
      */
     boolean enterWithoutPermit(ServerCall call) {
-        if (method(call) == null) {
-            return false;
-        }
-        if (withoutPermit.incrementAndGet() <= WITHOUT_PERMIT * threads.maxThreads()) {
+        return method(call) != null && enter(WITHOUT_PERMIT * threads.maxThreads());
+    }
+
+    /**
+     * Like {@link #enterWithoutPermit}, but is called while regular threads are idle, because measurements have reduced
+     * the limit below the number of threads. The number of calls without a permit, and of threads of their methods, is
+     * then proportional to the limit.
+     */
+    boolean enterBeyond(int limit, ServerCall call) {
+        MethodDescriptor method = method(call);
+        return method != null
+                && methods.threads(method) <= limit / FEW_PART
+                && enter(Math.min(WITHOUT_PERMIT * threads.maxThreads(), Math.max(1, limit / BEYOND_PART)));
+    }
+
+    private boolean enter(int most) {
+        if (withoutPermit.incrementAndGet() <= most) {
             return true;
         }
         withoutPermit.decrementAndGet();

@@ -77,20 +77,24 @@ class LargeWorkTest {
     }
 
     @Test
-    void smallUnpackedRequestNeedsNoPermit() {
-        assertThat(LargeWork.startDecodingUnpacked(64 << 10, "a")).isNull();
+    void requestMayBecomeSixteenTimesAsLargeWithoutPermit() {
+        assertThat(LargeWork.uncheckedBytes(1)).isEqualTo(8 << 10);
+        assertThat(LargeWork.uncheckedBytes(140)).isEqualTo(8 << 10);
+        assertThat(LargeWork.uncheckedBytes(2_000)).isEqualTo(32_000);
+        assertThat(LargeWork.uncheckedBytes(8 << 20)).isEqualTo(64 << 10);
+        assertThat(LargeWork.uncheckedBytes(Integer.MAX_VALUE)).isEqualTo(64 << 10);
     }
 
     @Test
-    void largeUnpackedRequestsAreDecodedByFewThreads() {
+    void unpackedRequestsAreDecodedByFewThreads() {
         List<LargeWork> held = new ArrayList<>();
         int free = Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
         for (int i = 0; i < free; i++) {
-            held.add(LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"));
+            held.add(LargeWork.startDecodingUnpacked(64 << 10, "a"));
         }
 
         Thread.currentThread().interrupt(); // an interrupted thread does not wait
-        assertThatThrownBy(() -> LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"))
+        assertThatThrownBy(() -> LargeWork.startDecodingUnpacked(64 << 10, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,
                         refusal -> assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO))
@@ -98,7 +102,26 @@ class LargeWorkTest {
                         "a message of more than 65536 bytes was not decoded: " + free + " threads are busy");
         assertThat(Thread.interrupted()).isTrue();
         held.forEach(LargeWork::end);
-        LargeWork.end(LargeWork.startDecodingUnpacked((64 << 10) + 1, "a"));
+        LargeWork.end(LargeWork.startDecodingUnpacked(64 << 10, "a"));
+    }
+
+    /** A client hashes the keys of an answer. The call must not be sent again, because it was executed. */
+    @Test
+    void refusedHashingDoesNotClaimThatTheCallWasNotExecuted() {
+        List<LargeWork> held = new ArrayList<>();
+        for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() - 1); i++) {
+            held.add(LargeWork.startHashing(300));
+        }
+
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        assertThatThrownBy(() -> LargeWork.startHashing(300))
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        refusal -> assertThat(refusal.wasExecuted()).isEqualTo(Executed.MAYBE))
+                .hasMessageContaining("a message of more than 299 bytes was not decoded, because hashing its keys"
+                        + " takes many steps: ");
+        assertThat(Thread.interrupted()).isTrue();
+        held.forEach(LargeWork::end);
     }
 
     @Test

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Limit;
 import tern.rpc.limit.Refusal;
 
 /** Tests that calls of many tenants to one method cannot occupy all method threads. */
@@ -43,6 +45,76 @@ class SlowMethodsTest extends HeldThreads {
         allCallsOfAnotherSucceed();
 
         assertThat(inside()).isEqualTo(THREADS);
+    }
+
+    /** A limit that measurements have reduced to half of the threads. */
+    private static final class ReducedLimit implements Limit {
+
+        private volatile int first = THREADS / 2; // the limiter begins with this limit
+
+        @Override
+        public int first() {
+            return first;
+        }
+
+        @Override
+        public int next(Window seen) {
+            return THREADS / 2;
+        }
+
+        @Override
+        public int enough() {
+            return THREADS / 2;
+        }
+
+        @Override
+        public String describe() {
+            return "reduced";
+        }
+    }
+
+    private void serveWithReducedLimit() {
+        ReducedLimit limit = new ReducedLimit();
+        serve(settings -> settings.limit(() -> limit));
+        limit.first = 10 * THREADS;
+    }
+
+    @Test
+    void otherMethodsRunWhileManyTenantsUseUpAReducedLimit() throws Exception {
+        serveWithReducedLimit();
+        holdByManyTenants(THREADS / 2);
+
+        allCallsOfAnotherSucceed();
+
+        assertThat(inside()).isEqualTo(THREADS / 2);
+    }
+
+    @Test
+    void methodThatUsesUpAReducedLimitGetsNoneOfTheReserve() throws Exception {
+        serveWithReducedLimit();
+        holdByManyTenants(THREADS / 2);
+
+        Work another = tenant();
+        assertRefused(() -> another.hold("one too many"));
+    }
+
+    @Test
+    void fixedLimitBelowTheNumberOfThreadsIsNotExceeded() throws Exception {
+        serve(settings -> settings.limit(() -> new FixedLimit(THREADS / 2)));
+        holdByManyTenants(THREADS / 2);
+
+        Work another = tenant();
+        assertRefused(() -> another.quick("one too many"));
+    }
+
+    private void assertRefused(Callable<String> call) {
+        Future<?> refused = callers.submit(call);
+
+        assertThat(refused)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableOfType(ExecutionException.class)
+                .withMessageContaining("the call was refused");
+        assertThat(active()).isEqualTo(THREADS / 2);
     }
 
     @Test

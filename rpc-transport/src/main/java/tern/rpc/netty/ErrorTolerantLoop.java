@@ -15,6 +15,9 @@ import tern.rpc.SeldomWarning;
 /**
  * An event loop that continues after an {@link Error} such as an {@link OutOfMemoryError}. After an error, Netty's own
  * event loop would end, and its connections would hang until the process ends.
+ *
+ * <p>The event loop also divides its time: among sockets and tasks, and among the addresses of peers ({@link
+ * LoopShares}).
  */
 final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
 
@@ -27,10 +30,22 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
      */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /**
+     * The time for which the event loop runs tasks before it looks at the sockets again. Netty's default is one second.
+     * Workers that serve streams add tasks all the time, so new requests would wait for a second.
+     */
+    static final long TASKS_NANOS = LoopShares.PASS_NANOS;
+
+    private final LoopShares shares = new LoopShares(this);
     private final SeldomWarning warning = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
 
     ErrorTolerantLoop(IoEventLoopGroup parent, Executor executor, IoHandlerFactory handlers) {
         super(parent, executor, handlers);
+    }
+
+    /** Returns the shares of the addresses from which this event loop reads. */
+    LoopShares shares() {
+        return shares;
     }
 
     @Override
@@ -46,7 +61,9 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
     @Override
     protected boolean runAllTasks(long timeoutNanos) {
         try {
-            return super.runAllTasks(timeoutNanos);
+            boolean ran = super.runAllTasks(Math.min(timeoutNanos, TASKS_NANOS));
+            shares.passEnds();
+            return ran;
         } catch (Error e) {
             survived(e);
             return true;

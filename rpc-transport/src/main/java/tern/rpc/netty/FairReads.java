@@ -8,6 +8,7 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
@@ -18,7 +19,8 @@ import tern.rpc.NanoClock;
  * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
  * connection gets a turn within about {@link #ROUND_NANOS}.
  *
- * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured.
+ * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured. Its
+ * time is estimated from its size. {@link LoopShares} divides the time of an event loop among addresses.
  */
 final class FairReads implements RecvByteBufAllocator {
 
@@ -70,6 +72,15 @@ final class FairReads implements RecvByteBufAllocator {
 
     static final int MAX_BYTES = AdaptiveRecvByteBufAllocator.DEFAULT_MAXIMUM;
 
+    /**
+     * The estimated time for one read from a socket, including the work before and after the bytes are processed. Every
+     * read counts at least this time, so that tiny reads are not free.
+     */
+    static final long READ_NANOS = TimeUnit.MICROSECONDS.toNanos(8);
+
+    /** The estimated time for each byte of a read that is not measured. */
+    static final long BYTE_NANOS = 40;
+
     private final NanoClock clock;
     private final FastThreadLocal<BusyConnections> busy = new FastThreadLocal<>() {
         @Override
@@ -87,7 +98,13 @@ final class FairReads implements RecvByteBufAllocator {
     @Override
     @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
     public Handle newHandle() {
-        return new Turns((ExtendedHandle) sizes.newHandle());
+        return newHandle(null);
+    }
+
+    /** @param reading is notified after each turn; null for a connection of a client */
+    @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
+    Handle newHandle(@Nullable SocketReading reading) {
+        return new Turns((ExtendedHandle) sizes.newHandle(), reading);
     }
 
     /**
@@ -129,16 +146,19 @@ final class FairReads implements RecvByteBufAllocator {
     private final class Turns extends DelegatingHandle implements ExtendedHandle {
 
         private final ExtendedHandle sizes;
+        private final @Nullable SocketReading reading;
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
         private boolean begun; // true if a read of the current turn has been timed
         private long turnNanos;
         private long readNanos;
+        private long usedNanos; // the measured or estimated time of this turn
         private int busyIn; // the last period in which this connection was busy
 
-        Turns(ExtendedHandle sizes) {
+        Turns(ExtendedHandle sizes, @Nullable SocketReading reading) {
             super(sizes);
             this.sizes = sizes;
+            this.reading = reading;
         }
 
         @Override
@@ -146,6 +166,7 @@ final class FairReads implements RecvByteBufAllocator {
             super.reset(config);
             begun = false;
             measured = false;
+            usedNanos = 0;
         }
 
         @Override
@@ -169,6 +190,17 @@ final class FairReads implements RecvByteBufAllocator {
                     turnNanos = readNanos;
                 }
             }
+            if (bytes > 0) {
+                usedNanos += measured ? READ_NANOS : READ_NANOS + bytes * BYTE_NANOS;
+            }
+        }
+
+        @Override
+        public void readComplete() {
+            super.readComplete();
+            if (reading != null && usedNanos > 0) {
+                reading.used(usedNanos);
+            }
         }
 
         @Override
@@ -188,6 +220,7 @@ final class FairReads implements RecvByteBufAllocator {
             long now = clock.nanoTime();
             BusyConnections others = busy.get();
             long turn = others.turnNanos();
+            usedNanos += now - readNanos;
             fitLimit(now - readNanos, turn);
             if (now - turnNanos < turn) {
                 return true;

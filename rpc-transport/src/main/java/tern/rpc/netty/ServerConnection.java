@@ -75,10 +75,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.channel = channel;
         this.known = !port.handler().asksWhoCalls();
         this.calls = new CallsInFlight(port, channel);
-        this.reading = new SocketReading(channel, port.settings().firstBytesTimeout());
         // The counters of bytes and tenants must be created last, because they count this connection until closed() is
         // called.
         InetAddress network = Tenancy.network(host);
+        this.reading = new SocketReading(
+                channel, port.settings().firstBytesTimeout(), LoopShares.join(channel.eventLoop(), network));
         this.unread = new UnreadBytes(port.unsent(), network);
         this.memory = new OpenRequestMemory(port.heads(), port.budget(), network, this::newAccount);
         this.tenancy = new Tenancy(port.tenants(), network, channel.remoteAddress());
@@ -469,6 +470,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */
     public void closed() {
+        reading.closed();
         calls.disconnected();
         memory.closed();
         unread.release();

@@ -1,14 +1,16 @@
 package tern.rpc.netty;
 
 import io.netty.channel.Channel;
+import io.netty.channel.RecvByteBufAllocator;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a server reads the socket of a connection, and whether a request body arrives too slowly while the
  * server reads. Confined to the event loop.
  */
-final class SocketReading {
+final class SocketReading implements RecvByteBufAllocator {
 
     /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
@@ -17,16 +19,73 @@ final class SocketReading {
 
     private final Channel channel;
     private final Duration gracePeriod;
+    private final LoopShares.@Nullable Network network; // null if the event loop does not divide its time
     private boolean waitsForPeer; // true while reading is paused because the peer does not read its answers
     private boolean unwanted; // true while the protocol has paused reading
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
+    private boolean resting; // true while the event loop reads from other addresses first
+    private boolean paused; // true while reading is paused; a rest does not count as a pause
+    private int usedNanos; // the time of the event loop for the bytes that were read last
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
 
-    /** @param gracePeriod the time during which the body of a request may arrive at any speed */
-    SocketReading(Channel channel, Duration gracePeriod) {
+    /**
+     * @param gracePeriod the time during which the body of a request may arrive at any speed
+     * @param network the connections with which this connection shares the time of the event loop; null if the event
+     *     loop does not divide its time
+     */
+    SocketReading(Channel channel, Duration gracePeriod, LoopShares.@Nullable Network network) {
         this.channel = channel;
         this.gracePeriod = gracePeriod;
+        this.network = network;
+        if (network != null) {
+            channel.config().setRecvByteBufAllocator(this);
+        }
+    }
+
+    /** Creates the object that measures the reads of this connection. Called once, before the first read. */
+    @Override
+    @SuppressWarnings("deprecation") // Netty requires the deprecated type Handle
+    public Handle newHandle() {
+        return FairReads.SHARED.newHandle(this);
+    }
+
+    /** Called when the connection is closed. */
+    void closed() {
+        if (network != null) {
+            network.leave();
+        }
+    }
+
+    /**
+     * Called after bytes have been read and processed. The connection may then rest until other networks have been
+     * read.
+     *
+     * @param nanos the time that this has taken on the event loop
+     */
+    void used(long nanos) {
+        usedNanos = (int) Math.min(Integer.MAX_VALUE, nanos);
+        if (network != null) {
+            network.used(this, nanos);
+        }
+    }
+
+    /** Returns whether the event loop reads from other addresses first. */
+    boolean isResting() {
+        return resting;
+    }
+
+    /** Returns the time of the event loop for the bytes that were read last. */
+    int usedNanos() {
+        return usedNanos;
+    }
+
+    /** Called when the event loop begins to read from other addresses first, or when this rest ends. */
+    void rest(boolean begins) {
+        resting = begins;
+        if (channel.isOpen()) {
+            setAutoRead();
+        }
     }
 
     /** Returns whether reading is paused because the peer does not read its answers. */
@@ -67,10 +126,11 @@ final class SocketReading {
 
     private void setAutoRead() {
         boolean reads = reads();
-        if (reads && !channel.config().isAutoRead()) {
+        if (reads && paused) {
             sinceNanos = System.nanoTime();
         }
-        channel.config().setAutoRead(reads);
+        paused = !reads;
+        channel.config().setAutoRead(reads && !resting);
     }
 
     private boolean reads() {

@@ -9,6 +9,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,18 +44,69 @@ class ErrorTolerantLoopTest {
         }
     }
 
+    /** Workers that serve streams add tasks all the time. New requests must not wait for the end of these tasks. */
+    @Test
+    void socketsAreReadWhileTasksAreAddedAllTheTime() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        try (Group group = new Group(counting(looks))) {
+            AtomicInteger tasks = new AtomicInteger();
+            IoEventLoop loop = group.next();
+            int[] mostInARow = new int[1];
+            int[] last = new int[2]; // the number of looks at the last task, and the number of tasks since then
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            loop.execute(new Runnable() {
+                @Override
+                public void run() {
+                    spin(TimeUnit.MICROSECONDS.toNanos(200));
+                    last[1] = looks.get() == last[0] ? last[1] + 1 : 0;
+                    last[0] = looks.get();
+                    mostInARow[0] = Math.max(mostInARow[0], last[1]);
+                    if (tasks.incrementAndGet() < 1_000) {
+                        loop.execute(this);
+                    } else {
+                        done.complete(null);
+                    }
+                }
+            });
+            done.get(30, TimeUnit.SECONDS);
+
+            assertThat(mostInARow[0]).isLessThanOrEqualTo(64); // Netty looks at the clock after every 64 tasks
+        }
+    }
+
+    private static void spin(long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Returns a factory for I/O handlers that count how often they look at the sockets. */
+    private static IoHandlerFactory counting(AtomicInteger looks) {
+        return handlers(() -> looks.incrementAndGet());
+    }
+
     /**
      * Returns a factory for I/O handlers. The first {@link #ERRORS} times that a handler waits for sockets, it throws
      * an error.
      */
     private static IoHandlerFactory failing(AtomicInteger errors) {
+        return handlers(() -> {
+            if (errors.getAndIncrement() < ERRORS) {
+                throw new OutOfMemoryError("thrown by a test");
+            }
+        });
+    }
+
+    /** @param before runs each time before the handler looks at the sockets */
+    private static IoHandlerFactory handlers(Runnable before) {
         IoHandlerFactory real = NioIoHandler.newFactory();
         return executor -> {
             IoHandler handler = real.newHandler(executor);
             return (IoHandler) Proxy.newProxyInstance(
                     IoHandler.class.getClassLoader(), new Class<?>[] {IoHandler.class}, (proxy, method, arguments) -> {
-                        if (method.getName().equals("run") && errors.getAndIncrement() < ERRORS) {
-                            throw new OutOfMemoryError("thrown by a test");
+                        if (method.getName().equals("run")) {
+                            before.run();
                         }
                         try {
                             return method.invoke(handler, arguments);

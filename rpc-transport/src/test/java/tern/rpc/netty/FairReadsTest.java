@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -195,6 +196,32 @@ class FairReadsTest {
     @Test
     void aReadOfAFewKilobytesIsMeasured() {
         assertThat(read(reads.guess(), 1_100, 4 * FairReads.TURN_NANOS)).isFalse();
+    }
+
+    /** A peer that sends each byte separately causes much work with few bytes. */
+    @Test
+    void tinyReadCountsAsMuchMoreTimeThanItsBytesNeed() {
+        SocketReading reading = new SocketReading(channel, Duration.ofSeconds(10), null);
+        reads = (ExtendedHandle) all.newHandle(reading);
+        reads.reset(new DefaultChannelConfig(channel));
+
+        read(reads.guess(), 10, 0);
+        reads.readComplete();
+
+        assertThat(reading.usedNanos()).isEqualTo(FairReads.READ_NANOS + 10 * FairReads.BYTE_NANOS);
+    }
+
+    @Test
+    void largeReadCountsAsItsMeasuredTime() {
+        SocketReading reading = new SocketReading(channel, Duration.ofSeconds(10), null);
+        reads = (ExtendedHandle) all.newHandle(reading);
+        reads.reset(new DefaultChannelConfig(channel));
+
+        fullRead(FairReads.TURN_NANOS / 2);
+        fullRead(FairReads.TURN_NANOS);
+        reads.readComplete();
+
+        assertThat(reading.usedNanos()).isEqualTo(2 * FairReads.READ_NANOS + 3 * FairReads.TURN_NANOS / 2);
     }
 
     private boolean fullRead(long nanos) {

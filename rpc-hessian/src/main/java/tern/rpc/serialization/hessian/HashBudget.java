@@ -8,14 +8,17 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
 import tern.rpc.serialization.EqualHashes;
+import tern.rpc.serialization.LargeWork;
 import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time that the reader spends on hashing and comparing the keys in a message. The weight of a key
  * is the number of values that hashing the key may visit; a value is counted once for each reference to it. The limit
- * grows with the size of the message, because a few bytes of references can describe a key of any weight. Benchmarks
- * extend this class to measure its cost. Not thread-safe.
+ * grows with the size of the message, because a few bytes of references can describe a key of any weight. Messages whose
+ * keys take many steps for their size take turns ({@link LargeWork#startHashing}). Benchmarks extend this class to
+ * measure its cost. Not thread-safe.
  */
 class HashBudget {
 
@@ -52,13 +55,22 @@ class HashBudget {
      */
     private static final int EQUAL_STEPS = 512;
 
+    /**
+     * The steps for each byte of a message that need no turn. Keys that share no parts take fewer steps: hashing takes
+     * {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
+     */
+    private static final int STEPS_WITHOUT_TURN = 16;
+
     private static final int PLACES = 1 << 12;
 
     private final HessianLimits limits;
     private int nesting;
     private long work;
     private long allowed;
+    private long allowedWithoutTurn;
     private int bytes;
+    private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
+    private @Nullable RpcException refusal; // the reason why the message got no turn
 
     // Counters of the message's non-scalar keys. The container and the hash code of a key select its counter.
     // Null until the message has a non-scalar key.
@@ -80,6 +92,8 @@ class HashBudget {
         work = 0;
         bytes = size;
         allowed = allowed(size, limits.keySteps());
+        allowedWithoutTurn = STEPS_WITHOUT_TURN * ((long) size + SPARE_BYTES);
+        refusal = null;
         if (isCounted && places != null) {
             Arrays.fill(places, 0);
             isCounted = false;
@@ -215,6 +229,32 @@ class HashBudget {
                     + limits.keySteps() + " for " + FULL_BYTES + " bytes and less for smaller messages; keys that"
                     + " refer to the same list, map or object several times take the most steps");
         }
+        if (work > allowedWithoutTurn && turn == null) {
+            takeTurn();
+        }
+    }
+
+    private void takeTurn() {
+        try {
+            turn = LargeWork.startHashing(bytes);
+        } catch (RpcException e) {
+            refusal = e;
+            throw e;
+        }
+    }
+
+    /** Called when a value has been read, even if reading has failed. Another message may then hash many keys. */
+    void endTurn() {
+        LargeWork held = turn;
+        if (held != null) {
+            turn = null;
+            LargeWork.end(held);
+        }
+    }
+
+    /** Returns whether the exception says that too many other messages hash many keys at this time. */
+    boolean isRefusal(RuntimeException failure) {
+        return failure == refusal;
     }
 
     /**

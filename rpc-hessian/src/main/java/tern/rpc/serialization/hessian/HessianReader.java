@@ -16,6 +16,7 @@ final class HessianReader implements ObjectReader {
     private final HessianInput in = new HessianInput();
     private final KnownTexts texts = new KnownTexts();
     private final ValueReader values;
+    private final HashBudget hashes;
     private final MetadataReader metadata;
     private final Function<ServiceDescriptor, ServicePolicy> policies;
     private final Function<ValueType, Slot> slots;
@@ -35,6 +36,7 @@ final class HessianReader implements ObjectReader {
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
         this.values = new ValueReader(in, limits, definitions, hashes);
+        this.hashes = hashes;
         this.metadata = new MetadataReader(in, values, texts);
         this.policies = policies;
         this.slots = slots;
@@ -70,8 +72,12 @@ final class HessianReader implements ObjectReader {
             return values.read(slot);
         } catch (SerializationException failure) {
             throw failure;
-        } catch (RuntimeException | StackOverflowError | LinkageError failure) {
+        } catch (RuntimeException failure) {
+            throw hashes.isRefusal(failure) ? failure : broken("a value of type " + type, failure);
+        } catch (StackOverflowError | LinkageError failure) {
             throw broken("a value of type " + type, failure);
+        } finally {
+            hashes.endTurn();
         }
     }
 
@@ -106,6 +112,8 @@ final class HessianReader implements ObjectReader {
         } catch (RuntimeException | StackOverflowError | LinkageError failure) {
             SerializationException broken = broken("an exception", failure);
             return isFirst ? readPlainly(start, broken) : rethrow(broken);
+        } finally {
+            hashes.endTurn();
         }
     }
 

@@ -173,11 +173,13 @@ public final class TripleCodecs {
 
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, or decode a compressed message of more than 64 KiB. This method may therefore block for several
-     * seconds. Must not run on an event loop.
+     * than 256 KiB, or decompress and decode a message that becomes much larger ({@link LargeWork#uncheckedBytes}).
+     * This method may therefore block for several seconds. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
-        UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
+        UnpackedRequest unpacked = frame.isCompressed()
+                ? new UnpackedRequest(connection, frame.payload().readableBytes())
+                : null;
         try {
             return read(frame, limit, MessageKind.REQUEST, connection, unpacked, reading);
         } finally {
@@ -251,7 +253,6 @@ public final class TripleCodecs {
         Coder coder = coders.take();
         boolean reuse = false;
         int permits = 0;
-        LargeWork decoding = null;
         try {
             int length = payload.readableBytes();
             byte[] bytes;
@@ -272,20 +273,22 @@ public final class TripleCodecs {
                 // this thread gives up its permission to decompress, so that other threads can decompress while it
                 // waits for memory
                 inflated.endTurn();
+                if (unpacked != null) {
+                    unpacked.unpacked();
+                }
                 bytes = inflated.array();
                 length = inflated.position();
             }
             if (connection != null) {
                 permits = LargeMessages.startReading(length, connection.network());
-                if (compressed) {
-                    decoding = LargeWork.startDecodingUnpacked(length, connection.network());
+                if (unpacked != null) {
+                    unpacked.startDecoding(length);
                 }
             }
             T read = reading.read(bytes, length);
             reuse = true;
             return read;
         } finally {
-            LargeWork.end(decoding);
             LargeMessages.release(permits);
             payload.release();
             if (reuse) {

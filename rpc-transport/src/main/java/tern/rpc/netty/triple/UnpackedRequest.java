@@ -1,13 +1,16 @@
 package tern.rpc.netty.triple;
 
+import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
+import tern.rpc.serialization.LargeWork;
 
 /**
  * Counts the decompressed bytes of one request in the server's memory budget for requests. Bytes are counted before
- * they are decompressed. The first 64 KiB are not counted. Only one thread at a time uses an instance.
+ * they are decompressed. The first 64 KiB are not counted. Also lets requests take turns if a few compressed bytes
+ * become much larger ({@link LargeWork#uncheckedBytes}). Only one thread at a time uses an instance.
  */
 final class UnpackedRequest {
 
@@ -20,18 +23,25 @@ final class UnpackedRequest {
     private static final int STEP_BYTES = 64 << 10;
 
     private final ServerConnection connection;
+    private final int unchecked;
     private int counted;
+    private @Nullable LargeWork turn; // the permit to decompress or decode; null while none is held
 
-    UnpackedRequest(ServerConnection connection) {
+    /** @param compressedBytes the size of the compressed request */
+    UnpackedRequest(ServerConnection connection, int compressedBytes) {
         this.connection = connection;
+        this.unchecked = LargeWork.uncheckedBytes(compressedBytes);
     }
 
     /**
-     * Called before the decompressed message grows to the given size. Counts the additional bytes.
+     * Called before the decompressed message grows to the given size. Counts the additional bytes. Waits for a turn if
+     * the message becomes much larger than its compressed bytes.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if the memory budget does not permit the message
+     * @throws RpcException RESOURCE_EXHAUSTED if the memory budget does not permit the message, or if too many other
+     *     requests wait for a turn
      */
     void reaches(int bytes) {
+        takeTurn(bytes);
         while (bytes > counted + FREE_BYTES) {
             String refusal = connection.memory().unpacks(STEP_BYTES);
             if (refusal != null) {
@@ -44,8 +54,34 @@ final class UnpackedRequest {
         }
     }
 
+    /** Called when the message has been decompressed. Another request may be decompressed before it is decoded. */
+    void unpacked() {
+        endTurn();
+    }
+
+    /**
+     * Called before a decompressed message is decoded. Waits for a turn like {@link #reaches}.
+     *
+     * @param bytes the decompressed size
+     */
+    void startDecoding(int bytes) {
+        takeTurn(bytes);
+    }
+
+    private void takeTurn(int bytes) {
+        if (bytes > unchecked && turn == null) {
+            turn = LargeWork.startDecodingUnpacked(unchecked, connection.network());
+        }
+    }
+
+    private void endTurn() {
+        LargeWork.end(turn);
+        turn = null;
+    }
+
     /** Called when the message has been decoded or dropped. */
     void gone() {
+        endTurn();
         connection.memory().unpacked(counted);
         counted = 0;
     }

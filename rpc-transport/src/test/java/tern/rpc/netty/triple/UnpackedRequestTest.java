@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.WireName;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.serialization.LargeWork;
@@ -135,21 +136,39 @@ class UnpackedRequestTest {
         assertThat(served).hasValue(1);
     }
 
-    @Test
-    void fewThreadsDecodeLargeRequestsThatWereCompressed() throws Exception {
+    private static List<LargeWork> occupyAllThreadsThatUnpack() {
         List<LargeWork> held = new ArrayList<>();
         for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() - 1); i++) {
             held.add(LargeWork.startDecodingUnpacked(1 << 20, "another caller"));
         }
+        return held;
+    }
+
+    /** One of the requests is large. The other one is small, but it becomes a hundred times as large. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void fewThreadsDecodeRequestsThatBecomeLargeOrMuchLarger(boolean large) throws Exception {
+        List<LargeWork> held = occupyAllThreadsThatUnpack();
+        byte[] body = large ? json(100_000) : zeros(63_000);
         CompletableFuture<HttpResponse<String>> answer =
-                HttpClient.newHttpClient().sendAsync(request(json(100_000)), BodyHandlers.ofString());
+                HttpClient.newHttpClient().sendAsync(request(body), BodyHandlers.ofString());
         while (!isAThreadWaiting() && !answer.isDone()) {
             Thread.onSpinWait();
         }
 
         assertThat(served).hasValue(0);
         held.forEach(LargeWork::end);
-        assertThat(answer.get().body()).isEqualTo("100000");
+        assertThat(answer.get().body()).isEqualTo(large ? "100000" : "63000");
+    }
+
+    @Test
+    void usualCompressedRequestNeedsNoTurn() throws Exception {
+        List<LargeWork> held = occupyAllThreadsThatUnpack();
+
+        assertThat(send(HttpClient.Version.HTTP_2, json(60_000)).body()).isEqualTo("60000");
+        assertThat(send(HttpClient.Version.HTTP_2, zeros(8_000)).body()).isEqualTo("8000");
+
+        held.forEach(LargeWork::end);
     }
 
     private static boolean isAThreadWaiting() {

@@ -1,0 +1,152 @@
+package tern.rpc.netty;
+
+import io.netty.channel.EventLoop;
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Divides the time of one event loop among the networks (the remote addresses, for IPv6 the first 64 bits) from which a
+ * server has connections. {@link FairReads} limits the time for each connection, so an address with a thousand busy
+ * connections would still get a thousand times as much time as an address with one connection.
+ *
+ * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its tasks.
+ * All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When the connections of a network have
+ * used up its share, each of them rests after its next read. After each pass, the connections that have rested the
+ * longest are read again, as many as the share of their network permits. The next pass begins at once, so no time is
+ * lost if only one network sends bytes. Confined to the event loop.
+ */
+final class LoopShares {
+
+    /** The time of all networks together in one pass (docs/limits.md). */
+    static final long PASS_NANOS = FairReads.ROUND_NANOS;
+
+    /** The minimum share of a network. If more networks are busy than can get this share, they get it in turn. */
+    static final long MIN_SHARE_NANOS = FairReads.MIN_TURN_NANOS;
+
+    private static final Runnable NEXT_PASS = () -> {};
+
+    private final Executor loop;
+    private final Map<InetAddress, Network> networks = new HashMap<>();
+    private final Queue<Network> resting = new ArrayDeque<>(); // the networks that have resting connections
+    private int pass;
+    private int active; // number of networks from which bytes were read in this pass
+    private int activeBefore; // number of networks from which bytes were read in the previous pass
+
+    /** @param loop the event loop, which must not wait for sockets while it has tasks */
+    LoopShares(Executor loop) {
+        this.loop = loop;
+    }
+
+    /** Like {@link #join(InetAddress)}; returns null if the event loop does not divide its time. */
+    static @Nullable Network join(EventLoop loop, InetAddress address) {
+        return loop instanceof EnduringLoop enduring ? enduring.shares().join(address) : null;
+    }
+
+    /** Counts a connection from the given address. {@link Network#leave} must be called when it is closed. */
+    Network join(InetAddress address) {
+        Network joined = networks.computeIfAbsent(address, Network::new);
+        joined.connections++;
+        return joined;
+    }
+
+    private long shareNanos() {
+        int parts = Math.max(resting.size(), Math.max(active, activeBefore));
+        return Math.max(MIN_SHARE_NANOS, PASS_NANOS / Math.max(1, parts));
+    }
+
+    /** Called after the event loop has read from all ready connections and has run its tasks. */
+    void passEnds() {
+        long share = shareNanos();
+        pass++;
+        activeBefore = active;
+        active = 0;
+        long left = PASS_NANOS;
+        for (int i = resting.size(); i > 0 && left > 0; i--) {
+            Network next = resting.remove();
+            try {
+                left -= next.resume(share);
+            } finally { // even if memory is exhausted, the other connections of the network must be read later
+                if (!next.waiting.isEmpty()) {
+                    resting.add(next);
+                }
+            }
+        }
+        if (!resting.isEmpty()) {
+            // If the connections that are read again have received nothing, the event loop must not wait for them.
+            loop.execute(NEXT_PASS);
+        }
+    }
+
+    /** The connections from one address. */
+    final class Network {
+        private final InetAddress address;
+        private final Queue<SocketReading> waiting = new ArrayDeque<>();
+        private int connections;
+        private int countedIn = -1; // the last pass in which bytes were read from this network
+        private long usedNanos; // the time that counts towards the share
+
+        private Network(InetAddress address) {
+            this.address = address;
+        }
+
+        /** Called when a connection is closed. */
+        void leave() {
+            if (--connections == 0) {
+                networks.remove(address);
+            }
+        }
+
+        /**
+         * Called after bytes of a connection have been read and processed.
+         *
+         * @param nanos the time that this has taken
+         */
+        void used(SocketReading connection, long nanos) {
+            if (countedIn != pass) {
+                countedIn = pass;
+                active++;
+                if (waiting.isEmpty()) {
+                    usedNanos = 0;
+                }
+            }
+            usedNanos += nanos;
+            if (!connection.isResting() && (!waiting.isEmpty() || usedNanos > shareNanos()) && mayRest()) {
+                if (waiting.isEmpty()) {
+                    resting.add(this);
+                }
+                waiting.add(connection);
+                connection.rest(true);
+            }
+        }
+
+        /**
+         * Returns whether another connection would get the time. A pass reads once from each connection, so a network
+         * with a single connection uses little more than its share, unless there are very many networks.
+         */
+        private boolean mayRest() {
+            return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);
+        }
+
+        /**
+         * Resumes reading from the connections that have rested the longest.
+         *
+         * @return the time that they are expected to need
+         */
+        private long resume(long share) {
+            usedNanos = Math.max(0, usedNanos - share);
+            long permitted = networks.size() > 1 ? share - usedNanos : Long.MAX_VALUE;
+            long given = 0;
+            while (given < permitted && !waiting.isEmpty()) {
+                SocketReading next = waiting.remove();
+                given += next.usedNanos();
+                next.rest(false);
+            }
+            return given;
+        }
+    }
+}
