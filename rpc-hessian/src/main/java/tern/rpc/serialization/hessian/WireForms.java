@@ -124,7 +124,8 @@ final class WireForms implements WireForm.Lookup {
         String advice = advice(type);
         return new IllegalStateException(
                 advice == null
-                        ? type.getName() + " does not implement java.io.Serializable; implement it, or, if it is a class"
+                        ? type.getName()
+                                + " does not implement java.io.Serializable; implement it, or, if it is a class"
                                 + " of a library, send a record, a String or a Map with its values"
                         : described(type) + " cannot be sent; " + advice);
     }
@@ -132,9 +133,7 @@ final class WireForms implements WireForm.Lookup {
     /** Returns advice on what to send instead of an object of the class; null if the application can change the class. */
     private static @Nullable String advice(Class<?> type) {
         String advice = LocalTypes.advice(type);
-        return advice != null || ClassOrigin.isOfApplication(type)
-                ? advice
-                : "send " + JdkTypes.replacement(type);
+        return advice != null || ClassOrigin.isOfApplication(type) ? advice : "send " + JdkTypes.replacement(type);
     }
 
     /**
