@@ -155,6 +155,7 @@ final class ExportedBeans {
                 MisplacedMarks.check(name, type, services);
                 UncheckedConstraints.check(beans, type, services);
                 SecuredMethods.check(beans, type, services);
+                JavaxAnnotations.check(type, services);
             }
         }
     }
