@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
 final class JdkTypes {
@@ -35,13 +36,16 @@ final class JdkTypes {
             "java.sql.",
             "java.text.",
             "java.util.concurrent.locks.",
+            "java.util.function.",
             "java.util.stream.",
             "javax.sql.");
 
     private static final Set<String> LOCAL = Set.of(
             "java.lang.Process",
             "java.lang.ProcessHandle",
+            "java.lang.Runnable",
             "java.time.Clock",
+            "java.util.Comparator",
             "java.util.Enumeration",
             "java.util.Iterator",
             "java.util.ListIterator",
@@ -49,6 +53,7 @@ final class JdkTypes {
             "java.util.ResourceBundle",
             "java.util.Spliterator",
             "java.util.TimeZone",
+            "java.util.concurrent.Callable",
             "java.util.concurrent.CompletionStage",
             "java.util.concurrent.Executor",
             "java.util.concurrent.ExecutorService",
@@ -57,22 +62,51 @@ final class JdkTypes {
             "java.util.concurrent.Future");
 
     /** The keys are types that cannot be sent. The values are types to send instead. */
-    private static final Map<String, String> REPLACEMENTS = Map.of(
-            "java.io.File", "java.lang.String or byte[]",
-            "java.net.InetAddress", "java.lang.String",
-            "java.net.URL", "java.net.URI",
-            "java.nio.ByteBuffer", "byte[]",
-            "java.nio.file.Path", "java.lang.String or byte[]",
-            "java.time.Clock", "java.time.Instant",
-            "java.util.SimpleTimeZone", "java.time.ZoneId",
-            "java.util.TimeZone", "java.time.ZoneId",
-            "java.util.regex.Pattern", "java.lang.String");
+    private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
+            Map.entry("java.io.File", "java.lang.String or byte[]"),
+            Map.entry("java.lang.Class", "java.lang.String"),
+            Map.entry("java.net.InetAddress", "java.lang.String"),
+            Map.entry("java.net.InetSocketAddress", "java.lang.String"),
+            Map.entry("java.net.URL", "java.net.URI"),
+            Map.entry("java.nio.ByteBuffer", "byte[]"),
+            Map.entry("java.nio.file.Path", "java.lang.String or byte[]"),
+            Map.entry("java.time.Clock", "java.time.Instant"),
+            Map.entry("java.util.SimpleTimeZone", "java.time.ZoneId"),
+            Map.entry("java.util.TimeZone", "java.time.ZoneId"),
+            Map.entry("java.util.regex.Pattern", "java.lang.String"));
+
+    private static final String FUNCTIONS = "java.util.function.";
+    private static final Set<String> FUNCTIONAL =
+            Set.of("java.lang.Runnable", "java.util.Comparator", "java.util.concurrent.Callable");
 
     private JdkTypes() {}
 
-    /** Returns the name of a type that can be sent instead of the given type, for error messages. */
+    /** Returns a type that can be sent instead of the given type or of its nearest supertype, for error messages. */
     static String replacement(Class<?> type) {
-        return REPLACEMENTS.getOrDefault(type.getName(), "a simpler one, such as String");
+        if (type.getName().startsWith(FUNCTIONS) || FUNCTIONAL.contains(type.getName())) {
+            return "the values themselves, because a function exists only in its process";
+        }
+        String known = nearest(type);
+        return known == null ? "a simpler one, such as String" : known;
+    }
+
+    private static @Nullable String nearest(Class<?> type) {
+        String found = replacement(type.getName());
+        Class<?> superclass = type.getSuperclass();
+        if (found == null && superclass != null) {
+            found = nearest(superclass);
+        }
+        for (Class<?> parent : type.getInterfaces()) {
+            if (found == null) {
+                found = nearest(parent);
+            }
+        }
+        return found;
+    }
+
+    /** Returns a type that can be sent in place of the class with the given name; null if no such type is known. */
+    static @Nullable String replacement(String name) {
+        return REPLACEMENTS.get(name);
     }
 
     static boolean isReadable(Class<?> type) {

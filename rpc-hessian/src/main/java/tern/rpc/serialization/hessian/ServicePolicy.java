@@ -310,9 +310,10 @@ class ServicePolicy implements ReadableTypes {
             return "); it represents an association that the sender has not loaded; the sender must load it, for"
                     + " example with JOIN FETCH, or send a separate record class";
         }
+        String instead = JdkTypes.replacement(name);
         // If attacks use the package of a class, the message must not suggest allowing the class.
         return GadgetNames.contains(name)
-                ? "); classes of this package are not data; send a type of your own"
+                ? "); classes of this package are not data; send " + (instead == null ? "a type of your own" : instead)
                 : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown;
     }
 }

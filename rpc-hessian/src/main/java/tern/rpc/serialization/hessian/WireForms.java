@@ -108,7 +108,32 @@ final class WireForms implements WireForm.Lookup {
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
-        return own != null ? own : RareSerializers.of(type)::writeObject;
+        return own != null ? own : rare(type);
+    }
+
+    /** Returns hessian-lite's form. If the class is not serializable, the error says what to send instead. */
+    private static WireForm rare(Class<?> type) throws HessianProtocolException {
+        try {
+            return RareSerializers.of(type)::writeObject;
+        } catch (IllegalStateException e) {
+            throw Serializable.class.isAssignableFrom(type) ? e : notSerializable(type);
+        }
+    }
+
+    private static IllegalStateException notSerializable(Class<?> type) {
+        String advice = advice(type);
+        return new IllegalStateException(
+                advice == null
+                        ? type.getName()
+                                + " does not implement java.io.Serializable; implement it, or, if it is a class"
+                                + " of a library, send a record, a String or a Map with its values"
+                        : described(type) + " cannot be sent; " + advice);
+    }
+
+    /** Returns advice on what to send instead of an object of the class; null if the application can change the class. */
+    private static @Nullable String advice(Class<?> type) {
+        String advice = LocalTypes.advice(type);
+        return advice != null || ClassOrigin.isOfApplication(type) ? advice : "send " + JdkTypes.replacement(type);
     }
 
     /**
@@ -208,8 +233,7 @@ final class WireForms implements WireForm.Lookup {
     /** Rejects classes that hessian-lite would write but that no reader can create. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
-            throw new IllegalStateException(
-                    "Serialized class " + type.getName() + " must implement java.io.Serializable");
+            throw notSerializable(type);
         }
         if (InputStream.class.isAssignableFrom(type)
                 || Iterator.class.isAssignableFrom(type)
@@ -218,7 +242,7 @@ final class WireForms implements WireForm.Lookup {
                 || InetAddress.class.isAssignableFrom(type)
                 || Proxy.isProxyClass(type)
                 || type.isHidden()) {
-            String advice = LocalTypes.advice(type);
+            String advice = advice(type);
             throw new IllegalStateException(described(type) + " cannot be sent; "
                     + (advice == null ? "send a record or another object with its values" : advice));
         }

@@ -190,6 +190,34 @@ class AllowedClassesTest {
                 .doesNotThrowAnyException();
     }
 
+    record HoldsFunction(Supplier<String> name) implements Serializable {}
+
+    static class HoldsTask implements Serializable {
+        @Nullable
+        Runnable task;
+    }
+
+    interface ReturnsFunction {
+        List<HoldsFunction> get();
+    }
+
+    interface ReturnsTask {
+        HoldsTask get();
+    }
+
+    @Test
+    void functionInAFieldStopsTheStart() {
+        assertRefused(
+                ReturnsFunction.class,
+                "field name of " + HoldsFunction.class.getName() + ": java.util.function.Supplier is a JDK class whose"
+                        + " objects cannot be sent; declare the values themselves, because a function exists only in its"
+                        + " process");
+        assertRefused(
+                ReturnsTask.class,
+                "field task of " + HoldsTask.class.getName() + ": java.lang.Runnable is a JDK class whose objects"
+                        + " cannot be sent");
+    }
+
     interface TakesTimeZone {
         void take(TimeZone zone);
     }

@@ -110,6 +110,15 @@ public class ForbiddenClassesTest {
         }
     }
 
+    @Test
+    void classOfTheJdkThatIsNoDataIsRefusedWithItsReplacement() {
+        for (String name : List.of("java.lang.Class", "java.io.File")) {
+            assertThatThrownBy(() -> coding.read(Coding.bytes("43 \"" + name + "\" 90 60"), Object.class))
+                    .hasMessageContaining("class " + name + " may not be read at java.lang.Object")
+                    .hasMessageContaining("classes of this package are not data; send java.lang.String");
+        }
+    }
+
     private void assertRefused(String bytes, Type type, String name) {
         assertThatThrownBy(() -> coding.read(Coding.bytes(bytes), type))
                 .isInstanceOf(SerializationException.class)

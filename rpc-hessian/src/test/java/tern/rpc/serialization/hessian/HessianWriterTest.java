@@ -10,11 +10,14 @@ import java.io.Serializable;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.GregorianCalendar;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
@@ -86,6 +89,24 @@ class HessianWriterTest {
                 .hasMessageContaining("a lambda, of the class " + getClass().getName());
         assertThatThrownBy(() -> written(List.of(1).iterator()))
                 .hasMessageContaining(" cannot be sent; pass a List or return a Flow.Publisher");
+    }
+
+    @Test
+    void valueWhoseClassIsNotSerializableIsRefusedWithItsReplacement() {
+        assertRefused(Optional.of(1), "java.util.Optional cannot be sent; pass the value itself, which may be null");
+        assertRefused(Path.of("a"), " cannot be sent; send java.lang.String or byte[]");
+        assertRefused(Stream.of(1), " cannot be sent; pass a List or return a Flow.Publisher");
+        assertRefused(InetAddress.getLoopbackAddress(), " cannot be sent; send java.lang.String");
+        assertRefused(
+                new NotSerializable(1),
+                NotSerializable.class.getName() + " does not implement java.io.Serializable; implement it, or, if it is"
+                        + " a class of a library, send a record, a String or a Map with its values");
+    }
+
+    private void assertRefused(Object value, String reason) {
+        assertThatThrownBy(() -> written(new HashMap<>(Map.of("key", value))))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining(reason);
     }
 
     @Test

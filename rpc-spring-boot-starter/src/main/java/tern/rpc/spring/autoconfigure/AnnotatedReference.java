@@ -144,13 +144,27 @@ final class AnnotatedReference {
         }
         if (client.url().endpoints().isEmpty()) {
             throw new RpcStartException(
-                    "No provider of " + type.getName() + " is configured for the reference at " + where,
+                    "No provider of " + type.getName() + " is configured for the reference at " + where + otherNames(),
                     "Set " + property
                             + " (for instance to 127.0.0.1:20880, or to local for a service of this application),"
-                            + " rpc.client.url or rpc.client.registry for all services, or url in the annotation.",
+                            + " rpc.client.url or rpc.client.registry for all services, or url in the annotation."
+                            + " An empty value counts as not set.",
                     null);
         }
         return client.url();
+    }
+
+    /** Describes the names in the properties that have addresses. One of them may be a mistyped name of this reference. */
+    private String otherNames() {
+        List<String> names = client.services().entrySet().stream()
+                .filter(service -> !service.getValue().url().isEmpty()
+                        || service.getValue().registry() != null)
+                .map(Map.Entry::getKey)
+                .toList();
+        return names.isEmpty()
+                ? ""
+                : "; below rpc.client.services, only these names have addresses: " + StartLine.names(names)
+                        + ", and the name of this reference is " + name;
     }
 
     private String protocol(Addresses addresses) {

@@ -111,6 +111,7 @@ final class ExportedBeans {
                 MisplacedMarks.check(name, type, services);
                 UncheckedConstraints.check(beans, type, services);
                 SecuredMethods.check(beans, type, services);
+                JavaxAnnotations.check(type, services);
             }
         }
     }

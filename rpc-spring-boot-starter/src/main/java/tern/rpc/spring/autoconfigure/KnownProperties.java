@@ -56,8 +56,11 @@ final class KnownProperties {
                     && IntStream.range(0, path.size()).allMatch(i -> matches(path.get(i), name, i));
         }
 
+        /** The index of a list, as in {@code services[0].url}, is not a name that the application chose. */
         private static boolean matches(String element, ConfigurationPropertyName name, int index) {
-            return element.equals(ANY) || uniform(element).equals(name.getElement(index, Form.UNIFORM));
+            return element.equals(ANY)
+                    ? !name.isNumericIndex(index)
+                    : uniform(element).equals(name.getElement(index, Form.UNIFORM));
         }
 
         /**
@@ -89,7 +92,8 @@ final class KnownProperties {
                     .map(element -> element.equals(ANY) ? "(.+)" : spaced(element))
                     .collect(Collectors.joining("\\."));
             String written = IntStream.range(0, name.getNumberOfElements())
-                    .filter(i -> !name.isNumericIndex(i))
+                    // A number in the middle is a part of a name, as in RPC_CLIENT_SERVICES_ORDER_2_TIMEOUT.
+                    .filter(i -> i < name.getNumberOfElements() - 1 || !name.isNumericIndex(i))
                     .mapToObj(i -> name.getElement(i, Form.UNIFORM))
                     .collect(Collectors.joining("."));
             Matcher matcher = java.util.regex.Pattern.compile(regex).matcher(written);

@@ -149,7 +149,8 @@ final class LostReferenceFailureAnalyzer implements FailureAnalyzer, Ordered {
                 place + " has @RpcReference, but Tern's auto-configuration is not active in this context (test slice or"
                         + " exclusion), so a bean of " + type.getName() + " was looked for.",
                 "In a test slice, add @MockitoBean " + type.getSimpleName() + " to the test, or use @RpcTest or"
-                        + " @SpringBootTest. In an application, remove the exclusion of Tern's auto-configuration.",
+                        + " @SpringBootTest. In an application, put @SpringBootApplication or @EnableAutoConfiguration on the"
+                        + " main class, and remove an exclusion of Tern's auto-configuration.",
                 failure);
     }
 

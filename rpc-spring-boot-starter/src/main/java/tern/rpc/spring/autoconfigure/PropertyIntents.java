@@ -66,6 +66,13 @@ final class PropertyIntents {
             + " max-upload-size max-content-length";
     private static final String POOL = "size max-size core-size pool-size core-pool-size max-pool-size max-threads";
 
+    private static final String POOL_OF_DATA_SOURCE = "the pool of a DataSource keeps its own properties, such as"
+            + " spring.datasource.hikari.maximum-pool-size";
+    private static final String POOL_OF_DRUID =
+            "Druid keeps its own properties, such as spring.datasource.druid.max-active";
+    private static final String POOL_OF_REDIS = "the clients of Spring Data Redis keep their own properties, such as"
+            + " spring.data.redis.timeout; rpc.pools.jedis.url is for Jedis without Spring Data";
+
     private static final String UNCHECKED =
             "trust-all trust-self-signed insecure insecure-skip-verify skip-verify verify"
                     + " verification verify-hostname hostname-verification check-hostname endpoint-identification";
@@ -79,6 +86,16 @@ final class PropertyIntents {
                     "rpc.client",
                     ADDRESSES + " provider providers",
                     "the addresses of providers are in rpc.client.url, such as rpc.client.url=localhost:20880"),
+            Intent.of(
+                    "rpc.client.url rpc.client.urls rpc.client.addresses rpc.client.hosts rpc.client.providers",
+                    ANY,
+                    "rpc.client.url has the addresses of all services, such as rpc.client.url=localhost:20880; for one"
+                            + " service, set rpc.client.services.<name>.url"),
+            Intent.of(
+                    "rpc.client.timeout rpc.client.timeouts",
+                    ANY,
+                    "rpc.client.timeout limits the calls of all services; for one service, set"
+                            + " rpc.client.services.<name>.timeout"),
             Intent.of(
                     "rpc.client.services.*",
                     ADDRESSES,
@@ -292,11 +309,15 @@ final class PropertyIntents {
                     "path base-path url",
                     "there is no such setting; the page is below management.endpoints.web.base-path"),
             Intent.of("rpc.pools", "enabled", "rpc.pools.tuned switches the tuning of pools off"),
+            Intent.of("rpc.pools", "hikari jdbc datasource database", POOL_OF_DATA_SOURCE),
             Intent.of(
-                    "rpc.pools.hikari rpc.pools.jdbc rpc.pools.datasource",
+                    "rpc.pools.hikari rpc.pools.jdbc rpc.pools.datasource rpc.pools.database",
                     ANY,
-                    "the pool of a DataSource keeps its own properties, such as"
-                            + " spring.datasource.hikari.maximum-pool-size"),
+                    POOL_OF_DATA_SOURCE),
+            Intent.of("rpc.pools", "druid", POOL_OF_DRUID),
+            Intent.of("rpc.pools.druid", ANY, POOL_OF_DRUID),
+            Intent.of("rpc.pools", "redis lettuce", POOL_OF_REDIS),
+            Intent.of("rpc.pools.redis rpc.pools.lettuce", ANY, POOL_OF_REDIS),
             Intent.of("rpc.pools.executors.*", POOL, "{parent}.threads sets the number of threads"),
             Intent.of(
                     "rpc.pools.executors.*",

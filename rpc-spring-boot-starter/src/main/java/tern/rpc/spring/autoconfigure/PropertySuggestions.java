@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +38,6 @@ import tern.rpc.TypingErrors;
  */
 final class PropertySuggestions {
 
-    private static final Pattern ADDRESS = Pattern.compile("(?:[a-z]+://)?\\S+:\\d+\\S*");
     private static final String LIST = "; docs/properties.md lists all properties";
 
     /** The maximum number of properties that one suggestion names. */
@@ -77,14 +76,28 @@ final class PropertySuggestions {
 
     private final KnownProperties known;
     private final List<List<String>> paths;
+    private final PropertyGroups groups;
 
     PropertySuggestions(KnownProperties known) {
         this.known = known;
         paths = known.names().stream().map(name -> List.of(name.split("\\."))).toList();
+        groups = new PropertyGroups(paths);
     }
 
     /**
-     * Returns the second part of the error message for a property that does not exist.
+     * Returns the part of the error message behind the name of a property that cannot be set.
+     *
+     * @param value the value of the property, if it is known
+     */
+    String problem(ConfigurationPropertyName name, @Nullable Object value) {
+        // In services.orders.methods.timeout, the last element is a misplaced property, and not the name of a method.
+        boolean isMisplaced = inOtherPlace(elements(name)) != null;
+        String ofGroup = isMisplaced ? null : groups.problem(name, value);
+        return ofGroup == null ? "does not exist; " + about(name, value) : ofGroup;
+    }
+
+    /**
+     * Returns advice on a property that does not exist.
      *
      * @param value the value of the property, if it is known
      */
@@ -92,9 +105,9 @@ final class PropertySuggestions {
         List<String> written = elements(name);
         List<Supplier<@Nullable String>> rules = List.of(
                 () -> PropertyIntents.adviceFor(written),
+                () -> ofGuessedGroup(written, PropertyIntents::adviceFor),
                 () -> didYouMean(ofAllServices(written)),
                 () -> didYouMean(belowServices(written)),
-                () -> didYouMean(urlOfService(written, value)),
                 () -> ForeignProperties.insteadOfTls(name),
                 () -> DubboOptions.insteadOf(written),
                 () -> switchItself(written, value),
@@ -108,7 +121,9 @@ final class PropertySuggestions {
                 () -> DubboOptions.ofRegistry(written),
                 () -> withoutSurplusLevel(written),
                 () -> withMissingLevel(written),
-                () -> didYouMean(withSameLastElement(written)));
+                () -> didYouMean(withSameLastElement(written)),
+                () -> ofGuessedGroup(written, DubboOptions::insteadOf),
+                () -> ofProperty(written));
         return rules.stream()
                 .map(Supplier::get)
                 .filter(Objects::nonNull)
@@ -142,17 +157,6 @@ final class PropertySuggestions {
                         .thenComparingInt(path -> TypingErrors.between(joined(path), joined(written))))
                 .map(path -> joined(filled(path, written)))
                 .orElse(null);
-    }
-
-    /**
-     * Returns the property that was probably meant, which ends in {@code .url}, if the value is an address and the
-     * property ends with the name of a service. Returns null otherwise.
-     */
-    private static @Nullable String urlOfService(List<String> written, @Nullable Object value) {
-        boolean isAddress = value != null && ADDRESS.matcher(value.toString()).matches();
-        return isAddress && written.size() == 4 && startsWith(written, "rpc", "client", "services")
-                ? joined(written) + ".url"
-                : null;
     }
 
     /** Returns the property of the whole client or server, if the third element says that it is for all services. */
@@ -205,6 +209,26 @@ final class PropertySuggestions {
         return spelled != null && VALUES.contains(uniform(written.get(written.size() - 1)))
                 ? "the value belongs to " + spelled + " itself"
                 : null;
+    }
+
+    /**
+     * Returns the advice for a guessed name that people use as a group, as in {@code rpc.client.retry.max-attempts} or
+     * {@code rpc.server.tls.bundle}. Returns null if there is no advice.
+     */
+    private @Nullable String ofGuessedGroup(List<String> written, Function<List<String>, @Nullable String> table) {
+        return IntStream.iterate(written.size() - 1, length -> length > 2, length -> length - 1)
+                .mapToObj(length -> written.subList(0, length))
+                .filter(group -> namesBelow(group, group.size()).isEmpty() && existing(group) == null)
+                .map(table)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Returns the advice for a name below a property, as in {@code rpc.server.threads.max}. */
+    private @Nullable String ofProperty(List<String> written) {
+        String spelled = existing(written.subList(0, written.size() - 1));
+        return spelled == null ? null : "the value belongs to " + spelled + " itself";
     }
 
     /**

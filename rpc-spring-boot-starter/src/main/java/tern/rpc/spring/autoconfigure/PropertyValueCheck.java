@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
@@ -48,6 +49,10 @@ final class PropertyValueCheck {
     private static final Pattern QUOTED = Pattern.compile("\\s*([\"'])(?s:.*)\\1\\s*");
 
     private static final Pattern COMMENT = Pattern.compile("\\s(#|//)");
+
+    /** Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. */
+    private static final Pattern OF_ANOTHER_TOOL = Pattern.compile(
+            "(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%[A-Z][A-Z0-9_]+%|@[a-zA-Z][\\w.-]*@|\\{\\{.*}}|#\\{.*}");
 
     /** Matches the value of a variable that Kubernetes sets for the port of a service. */
     static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
@@ -105,6 +110,7 @@ final class PropertyValueCheck {
         if (value instanceof CharSequence text) {
             checkServiceLink(name, property, text.toString());
             checkMarks(name, text.toString());
+            checkOtherPlaceholders(name, text.toString());
             String replaced = checkPlaceholders(name, text.toString());
             String expected = NEVER_BLANK.get(name);
             if (expected != null && replaced.isBlank()) {
@@ -137,6 +143,26 @@ final class PropertyValueCheck {
                     name.toString(),
                     name + " has a comment after its value, which is part of the value",
                     "Move the comment to a separate line. Only YAML allows a comment after a value.",
+                    null);
+        }
+    }
+
+    /**
+     * Rejects a placeholder in the form of another tool, such as {@code $TOKEN}, which Spring does not replace. A token
+     * or the password in an address may contain such characters, so these values are rejected only if they consist of
+     * the placeholder. The message does not show the value, because it may be a token.
+     */
+    private void checkOtherPlaceholders(ConfigurationPropertyName name, String text) {
+        Matcher placeholder = OF_ANOTHER_TOOL.matcher(text.trim());
+        Class<?> type = known.typeOf(name);
+        boolean mayBeSecret = type == null || type == Token.class || text.contains("@");
+        if (mayBeSecret ? placeholder.matches() : placeholder.find()) {
+            throw new InvalidPropertyException(
+                    name.toString(),
+                    name + " contains a placeholder or an expression in a form that Tern's properties do not support,"
+                            + " such as $NAME, %NAME%, @name@, {{ name }} or #{name}",
+                    "For the value of a property or an environment variable, write ${NAME}. If another tool, such as"
+                            + " Maven or Helm, replaces the placeholder, make sure that it processes this file.",
                     null);
         }
     }

@@ -1,5 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -51,8 +53,13 @@ public final class RpcAutoConfiguration {
             Environment environment,
             RpcServerProperties server,
             RpcClientProperties client,
-            RpcLimitsProperties limits) {
-        return () -> UnusedSettings.tell(UnusedSettings.find(environment, server, client, limits));
+            RpcLimitsProperties limits,
+            ConfigurableListableBeanFactory beans) {
+        return () -> UnusedSettings.tell(Stream.of(
+                        UnusedSettings.find(environment, server, client, limits),
+                        UnusedAttributes.ofServices(beans, server))
+                .flatMap(List::stream)
+                .toList());
     }
 
     @Bean

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -392,6 +393,18 @@ public final class RpcReferences implements SmartInitializingSingleton {
         used.complete();
         sayKnown();
         used.tellUnused(all, awaited);
+        UnusedSettings.tell(unusedAttributes());
+    }
+
+    private synchronized List<String> unusedAttributes() {
+        return origins.entrySet().stream()
+                .flatMap(made ->
+                        UnusedAttributes.of(
+                                made.getKey(),
+                                made.getValue().annotation(),
+                                made.getValue().where())
+                                .stream())
+                .toList();
     }
 
     private synchronized void sayKnown() {

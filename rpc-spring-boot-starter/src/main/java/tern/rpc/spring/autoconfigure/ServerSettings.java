@@ -96,7 +96,7 @@ record ServerSettings(
 
     private static ServerTransportSettings transport(RpcServerProperties server, RpcLimitsProperties limits) {
         return new ServerTransportSettings(
-                withoutBrackets(server.address()),
+                address(server.address()),
                 PropertyCheck.between("rpc.server.port", server.port(), 0, 65_535),
                 PropertyCheck.atLeast("rpc.limits.max-connections", limits.maxConnections(), 1),
                 PropertyCheck.atLeast("rpc.limits.max-connections-per-host", limits.maxConnectionsPerHost(), 1),
@@ -249,9 +249,17 @@ record ServerSettings(
     }
 
     /** Returns the address without brackets. Users may write IPv6 addresses with or without brackets. */
-    private static @Nullable String withoutBrackets(@Nullable String address) {
-        if (address == null || address.isBlank()) {
+    private static @Nullable String address(@Nullable String set) {
+        if (set == null || set.isBlank()) {
             return null;
+        }
+        String address = set.trim();
+        boolean hasPort = address.contains("]:") || address.matches("[^:]*:[^:]*");
+        if (hasPort || address.contains("/")) {
+            throw new InvalidPropertyException(
+                    "rpc.server.address",
+                    "'" + set + "'",
+                    "a host name or IP address of this machine without scheme and port; rpc.server.port is the port");
         }
         return address.startsWith("[") && address.endsWith("]") ? address.substring(1, address.length() - 1) : address;
     }

@@ -91,15 +91,15 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     private void checkForeign(IterableConfigurationPropertySource source, List<String> problems, Set<String> others) {
         boolean variables = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
-        source.stream().filter(this::isForeign).forEach(name -> {
-            String instead = ForeignProperties.insteadOf(name, known);
+        source.stream().filter(name -> isForeign(source, name)).forEach(name -> {
+            String instead = name.equals(PREFIX) ? null : ForeignProperties.insteadOf(name, known);
             String found = "property " + name + origin(source.getConfigurationProperty(name));
             if (instead != null && variables) {
                 LOG.warn("Environment variable ignored: {} is not one of Tern's; {}", found, instead);
             } else if (instead != null) {
                 problems.add(found + " is not one of Tern's; " + instead);
             } else if (!variables) {
-                String suggestion = suggestions.aboutOther(name);
+                String suggestion = name.equals(PREFIX) ? null : suggestions.aboutOther(name);
                 others.add(name
                         + origin(source.getConfigurationProperty(name))
                         + (suggestion == null ? "" : ", " + suggestion));
@@ -107,19 +107,27 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         });
     }
 
-    private boolean isForeign(ConfigurationPropertyName name) {
-        return PREFIX.isAncestorOf(name)
+    private boolean isForeign(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        return (PREFIX.isAncestorOf(name) || (PREFIX.equals(name) && hasValue(source, name)))
                 && known.roots().stream().noneMatch(root -> root.equals(name) || root.isAncestorOf(name));
     }
 
     private Stream<ConfigurationPropertyName> ours(IterableConfigurationPropertySource source) {
-        return source.stream().filter(name -> known.roots().stream().anyMatch(root -> root.isAncestorOf(name)));
+        return source.stream()
+                .filter(name -> known.roots().stream()
+                        .anyMatch(root -> root.isAncestorOf(name) || (root.equals(name) && hasValue(source, name))));
+    }
+
+    /** Returns whether the property has a value. In YAML, a prefix with nothing below it is an empty property. */
+    private static boolean hasValue(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        ConfigurationProperty property = source.getConfigurationProperty(name);
+        return property != null && !String.valueOf(property.getValue()).isBlank();
     }
 
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = source.getConfigurationProperty(name);
-        return "property " + name + origin(property) + " does not exist; "
-                + suggestions.about(name, property == null ? null : property.getValue());
+        return "property " + name + origin(property) + " "
+                + suggestions.problem(name, property == null ? null : property.getValue());
     }
 
     /** Returns the place where the property is set, in parentheses. Returns an empty string if the place is unknown. */

@@ -87,7 +87,7 @@ class LocalAddressTest {
             assertThatExceptionOfType(RpcException.class)
                     .isThrownBy(() -> here.getBean(Desk.class).clerk.take(new Thing()))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
-                    .withMessageContaining("Thing must implement java.io.Serializable");
+                    .withMessageContaining("Thing does not implement java.io.Serializable");
         });
     }
 

@@ -103,6 +103,9 @@ class PropertySuggestionsTest {
                 "rpc.slo.p99 | rpc.slo.latency",
                 "rpc.slo.rate | rpc.slo.qps",
                 "rpc.pools.hikari.maximum-pool-size | spring.datasource.hikari",
+                "rpc.pools.druid.max-active | spring.datasource.druid.max-active",
+                "rpc.pools.druid | spring.datasource.druid.max-active",
+                "rpc.pools.lettuce.max-active | spring.data.redis",
                 "rpc.pools.executors.mail.core-size | rpc.pools.executors.mail.threads",
                 "rpc.server.queue-depth | below rpc.server, these names contain 'queue': max-queue-wait,"
                         + " queue-capacity;",
@@ -124,6 +127,19 @@ class PropertySuggestionsTest {
                 "rpc.server.base-packages | @ComponentScan",
                 "rpc.server.queue-timeout | rpc.server.max-queue-wait",
                 "rpc.client.default.timeout | did you mean rpc.client.timeout?",
+                "rpc.client.retry.max-attempts | a call is repeated only if",
+                "rpc.client.services.x.retry.max-attempts | a call is repeated only if",
+                "rpc.client.tls.bundle | rpc.client.ssl.bundle names a bundle",
+                "rpc.server.tls.enabled | rpc.server.ssl.bundle names a bundle",
+                "rpc.server.thread-pool.core-size | rpc.server.threads",
+                "rpc.server.auth.token | rpc.server.token sets the accepted tokens",
+                "rpc.client.load-balancer.policy | rpc.client.load-balancing",
+                "rpc.server.threads.max | the value belongs to rpc.server.threads itself",
+                "rpc.client.timeout.read | rpc.client.services.<name>.timeout",
+                "rpc.client.url.orders | rpc.client.services.<name>.url",
+                "rpc.client.url.host | rpc.client.url=localhost:20880",
+                "rpc.client.providers.orders | rpc.client.services.<name>.url",
+                "rpc.server.port.http | the value belongs to rpc.server.port itself",
                 "rpc.client.config.orders.url | did you mean rpc.client.services.orders.url?",
                 "rpc.client.services.x.methods.greet.name | the name of the method",
             })
@@ -198,17 +214,6 @@ class PropertySuggestionsTest {
             """)
     void propertyWithoutAPrefixOfTernIsAnsweredWithTheMissingLevel(String name, String advice) {
         assertThat(SUGGESTIONS.aboutOther(ConfigurationPropertyName.of(name))).isEqualTo(advice);
-    }
-
-    @Test
-    void addressUnderTheNameOfAServiceIsAnsweredWithItsUrl() {
-        ConfigurationPropertyName name = ConfigurationPropertyName.of("rpc.client.services.greeting-service");
-
-        for (String address : List.of("localhost:20880", "tri://orders:20880?weight=50", "[::1]:20880")) {
-            assertThat(SUGGESTIONS.about(name, address))
-                    .isEqualTo("did you mean rpc.client.services.greeting-service.url?");
-        }
-        assertThat(SUGGESTIONS.about(name, "true")).doesNotContain(".url?");
     }
 
     @Test

@@ -128,6 +128,28 @@ class PropertyValueCheckTest {
         assertRefused(line, " has a comment after its value, which is part of the value", "Move the comment");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.server.token=$ORDERS_TOKEN",
+                "rpc.server.token=$(ORDERS_TOKEN)",
+                "rpc.client.token=%ORDERS_TOKEN%",
+                "rpc.client.token=@orders.token@",
+                "rpc.client.token={{ .Values.token }}",
+                "rpc.client.services.orders.token=#{systemEnvironment['TOKEN']}",
+                "rpc.client.url=$ORDERS_HOST:20880",
+                "rpc.client.url=tri://{{ host }}:20880",
+                "rpc.client.services.orders.version=@project.version@",
+                "rpc.client.services.orders.group=#{environment.group}",
+            })
+    void placeholderOfAnotherToolStopsTheStart(String line) {
+        assertRefused(
+                line,
+                " contains a placeholder or an expression in a form that Tern's properties do not support, such as"
+                        + " $NAME, %NAME%, @name@, {{ name }} or #{name}",
+                "For the value of a property or an environment variable, write ${NAME}.");
+    }
+
     private static void assertRefused(String line, String problem, String action) {
         provider(Greeter.class).withPropertyValues(line).run(there -> {
             RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
@@ -137,8 +159,8 @@ class PropertyValueCheckTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"it's", "'", "a#b", "tri://orders"})
-    void tokenMayContainTheCharactersOfQuotationMarksAndComments(String token) {
+    @ValueSource(strings = {"it's", "'", "a#b", "tri://orders", "x$AB_12", "$a", "%7B%", "a@b@c", "100%OK%"})
+    void tokenMayContainTheCharactersOfQuotationMarksCommentsAndPlaceholders(String token) {
         provider(Greeter.class)
                 .withPropertyValues("rpc.server.token=" + token)
                 .run(there ->

@@ -265,7 +265,20 @@ class RpcReferenceTest {
                         .hasMessageContaining("FieldUser.greetings")
                         .extracting(failure -> ((RpcStartException) failure).action())
                         .asString()
-                        .contains("rpc.client.services.GreetingService.url", "rpc.client.url"));
+                        .contains("rpc.client.services.GreetingService.url", "rpc.client.url")
+                        .contains("An empty value counts as not set."));
+    }
+
+    @Test
+    void addressUnderAnotherNameIsNamedIfAReferenceHasNone() {
+        application(FieldUser.class)
+                .withPropertyValues(
+                        "rpc.client.url=",
+                        "rpc.client.services.greeting.url=127.0.0.1:1",
+                        "rpc.client.services.greetings.timeout=1s")
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("; below rpc.client.services, only these names have addresses: greeting,"
+                                + " and the name of this reference is GreetingService"));
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.RpcMethod;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
 
 /** Tests that startup logs each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -185,6 +186,42 @@ class UnusedSettingsTest {
                 .contains("rpc.client.services.ticker.timeout (all methods of Ticker are streams; set ")
                 .contains("greeting-service.hedging (no method of GreetingService is marked as idempotent; ")
                 .doesNotContain("greeting-service.timeout (", "marked.hedging (");
+    }
+
+    static class Annotated {
+        @RpcReference(protocol = "tri", timeout = "2s")
+        Ticker ticker;
+
+        @RpcReference(protocol = "http", url = "127.0.0.1:1", connections = 3)
+        Marked marked;
+
+        @RpcReference(protocol = "tri", timeout = "2s", connections = 3)
+        GreetingService greetings;
+    }
+
+    @RpcService(weight = 50)
+    static class Heavy implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+    }
+
+    @Test
+    void attributesOfAnnotationsWithoutEffectAreNamed(CapturedOutput output) {
+        provider(Heavy.class, Annotated.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output)
+                .contains(WARNING + "@RpcService(weight) of bean '")
+                .contains("Heavy' (needs rpc.server.registry; without a registry, callers write the weight")
+                .contains("@RpcReference(timeout) at " + Annotated.class.getName()
+                        + ".ticker (all methods of Ticker are streams; set @RpcMethod(timeout) on a method of the"
+                        + " interface)")
+                .contains("@RpcReference(connections) at " + Annotated.class.getName()
+                        + ".marked (with http, each call that runs has a connection)")
+                .doesNotContain("Annotated.greetings (");
     }
 
     @Test

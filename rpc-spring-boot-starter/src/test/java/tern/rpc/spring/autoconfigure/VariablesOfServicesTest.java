@@ -70,6 +70,14 @@ class VariablesOfServicesTest {
     }
 
     @Test
+    void numberInTheNameOfAServiceIsPartOfTheName(CapturedOutput output) {
+        started(Map.of("RPC_CLIENT_SERVICES_ORDER_2_TIMEOUT", "700ms"))
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).contains("rpc.client.services.order2 is set, but no reference has that name");
+    }
+
+    @Test
     void variableTakesPrecedenceOverAFileAndAddsToIt(CapturedOutput output) {
         started(Map.of(SERVICE + "TIMEOUT", "700ms"))
                 .withInitializer(context -> context.getEnvironment()

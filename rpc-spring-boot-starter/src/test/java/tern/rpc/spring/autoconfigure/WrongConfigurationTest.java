@@ -123,6 +123,10 @@ class WrongConfigurationTest {
             "rpc.slo.latency=9999999d | rpc.slo.latency is | at most 36500d",
             "rpc.pools.http.max-wait=9999999d | rpc.pools.http.max-wait is | at most 36500d",
             "rpc.server.address=no.such.host.invalid | rpc.server.address | no.such.host.invalid",
+            "rpc.server.address=0.0.0.0:20880 | rpc.server.address is '0.0.0.0:20880'; expected a host name or IP address"
+                    + " of this machine without scheme and port; rpc.server.port is the port",
+            "rpc.server.address=[::1]:20880 | rpc.server.address is '[::1]:20880'; expected | without scheme and port",
+            "rpc.server.address=http://localhost | rpc.server.address is 'http://localhost'; expected | without scheme",
             "rpc.server.address= | rpc.server.address is empty; expected a host name or IP address of this machine",
             "rpc.server.port= | rpc.server.port is empty; expected a number",
             "rpc.server.threads=${MISSING:} | rpc.server.threads is empty; expected a number",
@@ -222,7 +226,16 @@ class WrongConfigurationTest {
             "rpc.server.ssl.bundel=web | did you mean rpc.server.ssl.bundle?",
             "rpc.server.prot=1 | property rpc.server.prot | did you mean rpc.server.port?",
             "rpc.client.services.x.tokn=1 | property rpc.client.services.x.tokn | did you mean rpc.client.services.x.token?",
-            "rpc.server.token.secret=1 | property rpc.server.token.secret | does not exist");
+            "rpc.server.token.secret=1 | property rpc.server.token.secret | does not exist",
+            "rpc.server=20880 | property rpc.server | is a group of properties and has no value itself; did you mean"
+                    + " rpc.server.port?",
+            "rpc.client=localhost:20880 | property rpc.client | did you mean rpc.client.url?",
+            "rpc.limits=8MB | property rpc.limits | did you mean rpc.limits.max-message?",
+            "rpc.slo=100ms | property rpc.slo | did you mean rpc.slo.latency?",
+            "rpc.client.services=orders | property rpc.client.services | the level below it is a name, as in"
+                    + " rpc.client.services.<name>.url",
+            "rpc.client.services[0].url=orders:20880 | property rpc.client.services[0].url | is not a list; write a name in"
+                    + " place of the number, as in rpc.client.services.<name>.url");
 
     static Stream<Arguments> wrong() throws Exception {
         List<Arguments> rows = new ArrayList<>();

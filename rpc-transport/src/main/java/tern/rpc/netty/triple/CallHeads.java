@@ -45,10 +45,8 @@ final class CallHeads {
      * @param selected the name of the method that a generic call selects; null if the call is not generic
      */
     private static String written(HttpCall call, @Nullable String selected) {
-        String path = Route.pathOf(call.exchange().head());
-        int slash = path.lastIndexOf('/');
-        return path.substring(Math.min(1, path.length()), selected == null ? path.length() : slash + 1)
-                + (selected == null ? "" : selected);
+        String name = Route.nameIn(Route.pathOf(call.exchange().head()));
+        return selected == null ? name : name.substring(0, name.lastIndexOf('/') + 1) + selected;
     }
 
     /** Returns the name of the method that a generic call selects in its request message. */

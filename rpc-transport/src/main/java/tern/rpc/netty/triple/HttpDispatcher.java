@@ -149,8 +149,7 @@ final class HttpDispatcher implements HttpRequests {
         if (tokens.isEmpty()) {
             return;
         }
-        String path = Route.pathOf(head);
-        String called = path.startsWith("/") ? path.substring(1) : path;
+        String called = Route.nameIn(Route.pathOf(head));
         checkOnce(tokens, called, head, TOKEN);
         checkOnce(tokens, called, head, AUTHORIZATION);
         tokens.check(called, GrpcHeaders.text(head, TOKEN), GrpcHeaders.text(head, AUTHORIZATION));

@@ -135,6 +135,14 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
+     * Returns the service and method that a path names, for error messages: the path without its leading slash. Returns
+     * the path {@code /} unchanged, because an empty name would be unreadable in a message.
+     */
+    static String nameIn(String path) {
+        return path.length() > 1 && path.charAt(0) == '/' ? path.substring(1) : path;
+    }
+
+    /**
      * Returns the only method with the name in the path; null if the name is overloaded. The request message then
      * selects the method.
      */

@@ -181,6 +181,12 @@ class WebIdentityTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void pathWithoutANameIsShownInTheRefusal(Version version) {
+        assertThat(all(send(version, WebRequest.of("GET", "/")))).contains("call of / refused: the call has no token");
+    }
+
     @Test
     void healthNeedsNoTokenButReflectionDoes() throws Exception {
         try (GrpcPeer peer = new GrpcPeer(port)) {

@@ -1,0 +1,89 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warns about annotations of Java EE on services and their arguments, such as {@code
+ * javax.validation.constraints.NotBlank}. Spring Boot 4 knows only the annotations of Jakarta EE, whose packages begin
+ * with {@code jakarta}. Without a warning, the others would silently have no effect. They are recognized by name,
+ * because their library is not a dependency.
+ */
+final class JavaxAnnotations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JavaxAnnotations.class);
+
+    /** The beginnings of the names. Other annotations of {@code javax.annotation}, such as Nonnull, are not of Java EE. */
+    private static final List<String> REPLACED = List.of(
+            "javax.annotation.PostConstruct",
+            "javax.annotation.PreDestroy",
+            "javax.annotation.Resource",
+            "javax.annotation.security.",
+            "javax.inject.",
+            "javax.transaction.",
+            "javax.validation.");
+
+    private JavaxAnnotations() {}
+
+    /** @param type the class of the bean, not of its proxy */
+    static void check(Class<?> type, Set<Class<?>> services) {
+        Set<String> found = new TreeSet<>();
+        add(type, found);
+        addFields(type, found);
+        for (Constructor<?> constructor : type.getDeclaredConstructors()) {
+            add((Executable) constructor, found);
+        }
+        for (Method method : type.getDeclaredMethods()) {
+            add((Executable) method, found);
+        }
+        for (Class<?> service : services) {
+            add(service, found);
+            for (Method method : service.getMethods()) {
+                add((Executable) method, found);
+                for (Class<?> argument : method.getParameterTypes()) {
+                    addFields(argument, found);
+                }
+            }
+        }
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "Annotations of Java EE on {} or its interface have no effect, because Spring Boot 4 uses those of"
+                            + " Jakarta EE: {}. Import them from jakarta in place of javax",
+                    type.getName(),
+                    String.join(", ", found));
+        }
+    }
+
+    private static void addFields(Class<?> type, Set<String> found) {
+        if (!ExportedBeans.isForeign(type)) {
+            for (Field field : type.getDeclaredFields()) {
+                add(field, found);
+            }
+        }
+    }
+
+    private static void add(Executable called, Set<String> found) {
+        add((AnnotatedElement) called, found);
+        for (AnnotatedElement parameter : called.getParameters()) {
+            add(parameter, found);
+        }
+    }
+
+    private static void add(AnnotatedElement element, Set<String> found) {
+        for (Annotation annotation : element.getAnnotations()) {
+            String name = annotation.annotationType().getName();
+            if (REPLACED.stream().anyMatch(name::startsWith)) {
+                found.add("@" + name);
+            }
+        }
+    }
+}
