@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +18,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
  * rpc.server}, and accepts the index of a list as a name. Immutable.
  */
 final class PropertyGroups {
-
-    private static final String ANY = "*";
 
     private static final String ADDRESS = "local|(?:[^\\s:/]+|\\[\\S+]):\\d+.*|[a-z]+://\\S+";
     private static final String TIME = "\\d+\\s?(?:ms|s|m|h|d)";
@@ -127,13 +126,13 @@ final class PropertyGroups {
             place.add(placeholder(group));
         }
         List<String> meant = Stream.concat(place.stream(), rest.stream()).toList();
-        return "is an element of a list, but " + PropertySuggestions.joined(group) + " is not a list; "
+        return "is an element of a list, but " + PropertyPaths.joined(group) + " is not a list; "
                 + (isNamed ? "write a name in place of the number" : "leave out the number") + ", as in "
-                + (isProperty(meant) ? PropertySuggestions.joined(meant) : example(place));
+                + (isProperty(meant) ? PropertyPaths.joined(meant) : example(place));
     }
 
     private String ofGroup(List<String> group, String value) {
-        String name = PropertySuggestions.joined(group);
+        String name = PropertyPaths.joined(group);
         if (value.isEmpty()) {
             return "is a group of properties, but no property is below it; indent the properties that belong to it, or"
                     + " remove it";
@@ -171,7 +170,7 @@ final class PropertyGroups {
         for (String element : path.subList(group.size(), path.size())) {
             longer.add(element.equals(ANY) ? placeholder(longer) : element);
         }
-        return PropertySuggestions.joined(longer);
+        return PropertyPaths.joined(longer);
     }
 
     /** Returns the text that stands for a name that the application chooses below the group. */
