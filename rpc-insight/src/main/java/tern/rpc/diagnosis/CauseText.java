@@ -218,7 +218,7 @@ final class CauseText {
                     ELSEWHERE,
                     TIMEOUT,
                     FAILURE -> codeText.told(part);
-            case LIMIT -> limit(part);
+            case LIMIT -> new LimitText(evidence, excess).told(part);
             case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.told(part);
@@ -273,60 +273,6 @@ final class CauseText {
     private Told rejection(Part part) {
         RejectedTasks.Rejection rejection = new RejectedTasks(evidence, poolText::change, pools).of(part);
         return new Told("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
-    }
-
-    private Told limit(Part part) {
-        LocalRefusals.Limiter limiter = LocalRefusals.of(part);
-        if (limiter != null) {
-            return refused(limiter, part.name());
-        }
-        MethodRate more = part.name().equals("method") ? new MoreCalls(evidence, excess).method() : null;
-        if (more != null) {
-            return new Told(
-                    "MORE CALLS",
-                    "callers of " + more.method(),
-                    Change.of(
-                            Where.PEER,
-                            MoreCalls.change(more)
-                                    + "; or raise the limit of the method"
-                                    + " (rpc.server.services.<name>.methods.<method>.max-concurrency), which"
-                                    + " refuses a part of these calls"),
-                    MoreCalls.facts(more));
-        }
-        String text = switch (part.name()) {
-            case "method" ->
-                "raise the limit of the method that refuses calls"
-                        + " (rpc.server.services.<name>.methods.<method>.max-concurrency), or make the method faster";
-            case "connection" ->
-                "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
-                        + " more connections, or fewer calls at once in the caller";
-            case Ranking.UNREAD -> "the caller reads its answers too slowly: look at the caller";
-            default ->
-                "the application answers with " + part.name() + ": look at the filter, gateway or rate limiter that"
-                        + " refuses these requests";
-        };
-        return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
-    }
-
-    private Told refused(LocalRefusals.Limiter limiter, String name) {
-        String change = switch (limiter) {
-            case BREAKER ->
-                "find why the calls failed that this circuit breaker admitted; no failed or slow operation of these"
-                        + " calls was recorded in the last five minutes";
-            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer at once";
-            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer at once";
-            case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";
-        };
-        Evidence.Counts counts = evidence.calls();
-        double usually = evidence.usual().figure("calls");
-        List<String> facts = usually <= 0
-                ? List.of()
-                : List.of(String.format(
-                        Locale.ROOT,
-                        "calls    %.0f per second, usually %.0f",
-                        (counts.calls() + counts.refused()) / evidence.seconds(),
-                        usually));
-        return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
     }
 
     /** Returns the methods whose late or failed calls spent time on the given activity or wait. */

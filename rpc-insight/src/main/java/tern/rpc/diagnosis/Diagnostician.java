@@ -459,7 +459,7 @@ public final class Diagnostician {
                 counts,
                 seen.usually(usual.figure("allocated"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
-                rates.between(start, current, seconds),
+                rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
         recordIfItLasts(now, seen);
