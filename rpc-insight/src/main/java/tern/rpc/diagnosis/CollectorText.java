@@ -22,6 +22,9 @@ final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
+    /** The cause that the JVM reports for collections that code of the process requests. */
+    static final String REQUESTED = "System.gc()";
+
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
 
@@ -131,28 +134,8 @@ final class CollectorText {
                                     + " collector has freed memory" + who),
                     facts);
         }
-        StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
-        if ("System.gc()".equals(cause) && direct != null) {
-            return new Told(
-                    "DIRECT MEMORY",
-                    "direct buffers",
-                    Change.of(
-                            Where.CODE,
-                            "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
-                                    + ", or a larger -XX:MaxDirectMemorySize: each one that does not fit makes the JVM"
-                                    + " collect first"),
-                    facts);
-        }
-        StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
-        if ("System.gc()".equals(cause)) {
-            return new Told(
-                    "COLLECTOR: asked for by code",
-                    "System.gc()",
-                    Change.of(
-                            Where.CODE,
-                            "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
-                                    + ", or -XX:+DisableExplicitGC"),
-                    facts);
+        if (REQUESTED.equals(cause)) {
+            return new RequestedCollections(machine, excess.samples).told(facts);
         }
         if ("Metadata GC Threshold".equals(cause)) {
             return new Told(

@@ -474,6 +474,9 @@ public final class Diagnostician {
             // code again.
             return;
         }
+        if (recordsMisses && seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause())) {
+            process.searchExplicitCollections();
+        }
         boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
         if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {
             lastRecording = now;

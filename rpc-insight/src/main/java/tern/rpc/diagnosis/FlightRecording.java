@@ -114,6 +114,7 @@ final class FlightRecording {
                 "jdk.FileForce")) {
             recording.enable(wait).withThreshold(WAITS).withStackTrace();
         }
+        recording.enable("jdk.SystemGC").withStackTrace();
         recording.enable("jdk.VirtualThreadPinned").withThreshold(PINNED).withStackTrace();
     }
 }
