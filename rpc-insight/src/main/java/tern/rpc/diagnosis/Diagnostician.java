@@ -28,6 +28,7 @@ import tern.rpc.pool.Holders;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.ResultRows;
 
 /**
  * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls
@@ -262,6 +263,7 @@ public final class Diagnostician {
 
     private void observe() {
         long now = clock.nanoTime();
+        ResultRows.turn(now);
         double share = process.exhausted(now);
         exhausted = share > 0;
         if (exhausted) {

@@ -11,6 +11,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.ResultRows;
 
 /**
  * Updates the usual values, such as the usual time of each method, in each second in which calls meet the latency
@@ -106,6 +107,7 @@ final class Learner {
         });
         OutsideOperations.timed(System.nanoTime())
                 .forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
+        ResultRows.means().forEach((name, rows) -> usual.learn(LargeResults.ROWS + name, rows));
         learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
