@@ -38,8 +38,8 @@ class LargeResultsTest {
                 .isEqualTo("LARGE RESULT: " + statement);
         assertThat(first.change().text())
                 .startsWith("fewer rows of this statement: pages")
-                .contains("it returns 2,000 rows a result, usually 40");
-        assertThat(first.evidence()).contains("rows     2,000 rows a result, usually 40");
+                .containsPattern("it returns 2,000 rows a result, usually 4\\d:");
+        assertThat(first.evidence()).anyMatch(line -> line.matches("rows     2,000 rows a result, usually 4\\d"));
     }
 
     @Test
