@@ -448,6 +448,7 @@ public final class Diagnostician {
                 bad,
                 records.good(from),
                 records.badAdmitted(now - EARLIER_NANOS),
+                records.good(now - EARLIER_NANOS),
                 sampler.samples(),
                 sampler.tasks(),
                 heldRows,

@@ -1,7 +1,6 @@
 package tern.rpc.diagnosis;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,7 +14,6 @@ import jdk.jfr.consumer.RecordingStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.pool.ApplicationCode;
 
 /**
  * Finds the code that makes the JVM collect garbage by {@code System.gc()}. A sample of the threads rarely shows this
@@ -37,34 +35,11 @@ final class ExplicitCollections {
 
     private static final int MAX_CALLERS = 64;
 
-    private final Map<Caller, Integer> callers = new HashMap<>(); // guarded by this
+    private final Map<CollectionCaller, Integer> callers = new HashMap<>(); // guarded by this
     private long lastEvent; // the time of the last event; guarded by this
     private long next = Long.MIN_VALUE; // the time before which no search starts; guarded by this
     private @Nullable AutoCloseable stream; // guarded by this
-
-    /**
-     * Code that makes the JVM collect garbage.
-     *
-     * @param place the code of the application, or the innermost code outside of {@code java.lang} if there is none
-     * @param thread the common name of the threads that run the code
-     */
-    record Caller(String place, String thread, Reason reason) {
-
-        /** Returns the code and its thread for a diagnosis. */
-        String shown() {
-            return place + " (thread " + thread + ")";
-        }
-    }
-
-    /** The reason why code makes the JVM collect garbage. */
-    enum Reason {
-        /** The code calls {@code System.gc()} itself or through a library. */
-        CODE,
-        /** The memory for direct buffers is exhausted. */
-        DIRECT_BUFFERS,
-        /** The distributed garbage collector of RMI collects periodically. */
-        RMI
-    }
+    private long begunNanos; // when the last search began; guarded by this
 
     /** Starts a search, unless one is running or ended a short time ago. */
     synchronized void search(long now) {
@@ -76,9 +51,8 @@ final class ExplicitCollections {
             RecordingStream events = new RecordingStream();
             events.enable(EVENT).withStackTrace();
             events.onEvent(EVENT, this::add);
-            events.onClose(this::closed);
-            events.setEndTime(Instant.now().plus(LENGTH));
             stream = events;
+            begunNanos = now;
             events.startAsync();
             // The recorder cannot write its files, the JVM has no flight recorder, or memory is exhausted.
         } catch (RuntimeException | Error e) {
@@ -99,12 +73,23 @@ final class ExplicitCollections {
         }
     }
 
-    private synchronized void closed() {
-        stream = null;
+    /**
+     * Returns the code that called {@code System.gc()} most often in the last minutes; null if it is unknown. Also ends a
+     * search that has run for long enough. The diagnosis calls this once a second.
+     */
+    @Nullable
+    CollectionCaller most(long now) {
+        boolean isOver;
+        synchronized (this) {
+            isOver = stream != null && now - begunNanos >= LENGTH.toNanos();
+        }
+        if (isOver) {
+            stop(); // without the lock, because the stream may wait for its thread, which calls add()
+        }
+        return known(now);
     }
 
-    /** Returns the code that called {@code System.gc()} most often in the last minutes; null if it is unknown. */
-    synchronized @Nullable Caller most(long now) {
+    private synchronized @Nullable CollectionCaller known(long now) {
         if (now - lastEvent > KEPT_NANOS) {
             return null;
         }
@@ -118,7 +103,7 @@ final class ExplicitCollections {
         RecordedStackTrace stack = event.getStackTrace();
         RecordedThread thread = event.getThread();
         String name = thread == null || thread.getJavaName() == null ? "unknown" : thread.getJavaName();
-        Caller caller = caller(stack == null ? List.of() : frames(stack), TaskWatch.nameOf(name));
+        CollectionCaller caller = CollectionCaller.of(stack == null ? List.of() : frames(stack), TaskWatch.nameOf(name));
         long now = System.nanoTime();
         synchronized (this) {
             if (caller != null && (callers.size() < MAX_CALLERS || callers.containsKey(caller))) {
@@ -136,28 +121,5 @@ final class ExplicitCollections {
             }
         }
         return frames;
-    }
-
-    /**
-     * Returns the caller that the given stack of a requested collection shows; null if the stack is empty.
-     *
-     * @param frames the frames of the stack, the innermost first
-     * @param thread the common name of the threads
-     */
-    static @Nullable Caller caller(List<StackTraceElement> frames, String thread) {
-        StackTraceElement application = ApplicationCode.first(frames.toArray(StackTraceElement[]::new));
-        StackTraceElement library = null;
-        Reason reason = Reason.CODE;
-        for (StackTraceElement frame : frames) {
-            String type = frame.getClassName();
-            if (type.equals("java.nio.Bits")) {
-                reason = Reason.DIRECT_BUFFERS;
-            } else if (type.startsWith("sun.rmi.transport.")) {
-                reason = Reason.RMI;
-            }
-            library = library == null && !type.startsWith("java.lang.") ? frame : library;
-        }
-        StackTraceElement place = application != null ? application : library;
-        return place == null ? null : new Caller(ApplicationCode.shown(place), thread, reason);
     }
 }

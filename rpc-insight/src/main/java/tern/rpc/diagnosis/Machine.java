@@ -40,7 +40,7 @@ record Machine(
         List<String> missing,
         Stolen stolen,
         @Nullable HeapGrowth growth,
-        ExplicitCollections.@Nullable Caller collects) {
+        @Nullable CollectionCaller collects) {
 
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
@@ -115,7 +115,7 @@ record Machine(
     }
 
     /** Returns a copy with the code that calls {@code System.gc()}. */
-    Machine collectedBy(ExplicitCollections.@Nullable Caller caller) {
+    Machine collectedBy(@Nullable CollectionCaller caller) {
         return with(usuallyAllocatedPerSecond, stolen, growth, caller);
     }
 
@@ -185,7 +185,7 @@ record Machine(
             double usuallyAllocated,
             Stolen newStolen,
             @Nullable HeapGrowth newGrowth,
-            ExplicitCollections.@Nullable Caller caller) {
+            @Nullable CollectionCaller caller) {
         return new Machine(
                 processors,
                 own,

@@ -32,7 +32,7 @@ final class RequestedCollections {
 
     /** @param facts the evidence about the collector */
     Told told(List<String> facts) {
-        ExplicitCollections.Caller caller = machine.collects();
+        CollectionCaller caller = machine.collects();
         StackTraceElement direct = samples.lineCalling("ByteBuffer.allocateDirect");
         StackTraceElement asking = samples.lineCalling("System.gc", "Runtime.gc");
         String place = caller != null ? caller.shown() : asking == null ? null : ApplicationCode.shown(asking);
@@ -40,14 +40,14 @@ final class RequestedCollections {
         if (caller != null) {
             all.add("called   in " + caller.shown());
         }
-        ExplicitCollections.Reason reason = caller == null ? null : caller.reason();
+        CollectionCaller.Reason reason = caller == null ? null : caller.reason();
         boolean isForBuffers = reason == null
                 ? direct != null || (asking == null && directShare() >= FULL)
-                : reason == ExplicitCollections.Reason.DIRECT_BUFFERS;
+                : reason == CollectionCaller.Reason.DIRECT_BUFFERS;
         if (isForBuffers) {
             return buffers(direct != null ? ApplicationCode.shown(direct) : place, all);
         }
-        if (reason == ExplicitCollections.Reason.RMI) {
+        if (reason == CollectionCaller.Reason.RMI) {
             return new Told(
                     "COLLECTOR: asked for by code",
                     "RMI",

@@ -14,7 +14,6 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.PoolSetting;
 
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
@@ -29,7 +28,7 @@ final class TimeOuts {
      * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
      * the timeout ends a larger share of the operations, the operation has become slower.
      */
-    private static final double MOST = 0.6;
+    static final double MOST = 0.6;
 
     /**
      * Like {@link #MOST}, for a timeout that is much longer than the usual time, but not longer than the slowest tenth
@@ -121,7 +120,12 @@ final class TimeOuts {
 
     /** Returns the time limits of an operation that ends calls, and where they are set; empty if they are unknown. */
     String limitOf(Part operation) {
-        return limit(failed(operation, call -> true).ended);
+        Failed failed = failed(operation, call -> true);
+        String limit = limit(failed.ended);
+        Phase phase = Operations.phase(operation.kind());
+        return phase == null || !limit.isEmpty()
+                ? limit
+                : ofProperty(phase, timeoutNanos(operation, phase, failed, 0, 1));
     }
 
     /**
@@ -131,7 +135,7 @@ final class TimeOuts {
     @Nullable
     TooShort of(Part part) {
         if (part.kind() == Kind.POOL) {
-            return ofPool(part);
+            return new PoolTimeOuts(evidence, excess).of(part);
         }
         Failed failed = failed(part, call -> isNoReason(call, part));
         if (!failed.areMost()) {
@@ -224,7 +228,7 @@ final class TimeOuts {
         double usually = part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
         double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
-        AnswerTimes answers = answers(part, phase);
+        AnswerTimes answers = answers(part, phase, usually < 0 ? evidence.earlierGood() : excess.goodDuringMiss());
         String limit = limit(failed.ended);
         if (usually < 0) {
             boolean isCut = !part.name().isEmpty() && answers.reach(timeout);
@@ -249,13 +253,18 @@ final class TimeOuts {
         return excess.slowUsual(Operations.only(part)) / usualCount;
     }
 
-    /** Returns how long the operation took in the calls that its timeout did not end. */
-    private AnswerTimes answers(Part part, Phase phase) {
+    /**
+     * Returns how long the operation took in the calls that its timeout did not end.
+     *
+     * @param good some of the calls that met the target. If the usual times are unknown, the timeout is most likely as
+     *     old as the application, so earlier calls count as well
+     */
+    private AnswerTimes answers(Part part, Phase phase, List<EndedCall> good) {
         List<EndedCall> late = excess.accounts.stream()
                 .map(Excess.Counted::call)
                 .filter(call -> !isEndedBy(part, call))
                 .toList();
-        return AnswerTimes.of(late, excess.goodDuringMiss(), phase, part.name());
+        return AnswerTimes.of(late, good, phase, part.name());
     }
 
     /**
@@ -296,10 +305,16 @@ final class TimeOuts {
         if (!place.isEmpty()) {
             return "; the timeout is set in " + place;
         }
+        String property = ofProperty(phase, timeout);
+        return property.isEmpty() ? "" : "; the timeout is " + property;
+    }
+
+    /** Returns the limit and the property that set a timeout of the given time; empty if it is unknown. */
+    private String ofProperty(Phase phase, double timeout) {
         return evidence.limits().stream()
                 .filter(one -> one.mayEnd(phase, timeout))
                 .min(Comparator.comparingDouble(one -> Math.abs(one.limit().toNanos() - timeout)))
-                .map(one -> "; the timeout is " + one.text())
+                .map(TimeLimit::text)
                 .orElse("");
     }
 
@@ -434,51 +449,6 @@ final class TimeOuts {
                                 + " calls met the target; if its provider usually answers sooner, ask the diagnosis of the"
                                 + " provider"),
                 List.of());
-    }
-
-    /**
-     * Describes the time limit of a pool that is shorter than calls usually wait for the pool. Returns null if calls
-     * usually wait for a shorter time, or if the limit of the pool is unknown.
-     */
-    private @Nullable TooShort ofPool(Part part) {
-        PoolLook pool = PoolLook.find(evidence.pools(), part);
-        PoolSetting setting = pool == null
-                ? null
-                : pool.now().setting(PoolSetting.Use.WAIT_LIMIT).orElse(null);
-        List<Excess.Counted> failed = excess.accounts.stream()
-                .filter(counted -> part.equals(excess.failureOf(counted.call())))
-                .toList();
-        long waiting = excess.accounts.stream()
-                .filter(counted -> counted.times().of(part) > 0)
-                .count();
-        if (pool == null || setting == null || failed.isEmpty() || 2L * failed.size() < waiting) {
-            return null;
-        }
-        double limit = failed.stream()
-                .mapToDouble(counted -> counted.times().of(part))
-                .average()
-                .orElse(0);
-        double usually = failed.stream()
-                .map(counted -> excess.usualOf(counted.call().method()))
-                .mapToDouble(usual -> usual == null ? 0 : usual.of(part))
-                .average()
-                .orElse(0);
-        double given = Math.max(0, pool.since().refused());
-        double share = given / Math.max(1, given + pool.since().taken());
-        boolean isWithin = limit <= usually || (limit <= excess.slowUsual(part::equals) && share <= MOST);
-        return limit <= 0 || usually <= 0 || !isWithin
-                ? null
-                : new TooShort(
-                        part.name(),
-                        Change.of(
-                                Where.CODE,
-                                "a longer " + setting.property() + " than " + setting.value()
-                                        + ", or a larger pool: calls"
-                                        + " stop waiting for a connection of \"" + part.name() + "\" after "
-                                        + Times.millis(limit) + " ms, and usually wait " + Times.millis(usually)
-                                        + " ms"),
-                        List.of("timeout  " + failed.size() + " of " + excess.accounts.size()
-                                + " recorded calls got no connection in time"));
     }
 
     private Failed failed(Part part, Predicate<EndedCall> counts) {

@@ -8,16 +8,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import shop.Sweeper;
-import tern.rpc.diagnosis.ExplicitCollections.Caller;
-import tern.rpc.diagnosis.ExplicitCollections.Reason;
+import tern.rpc.diagnosis.CollectionCaller.Reason;
 
 /** Tests the search for the code that makes the JVM collect garbage. */
 class ExplicitCollectionsTest {
 
     private static final String SYSTEM = "java.lang.System/gc";
 
-    private static Caller caller(String... frames) {
-        return ExplicitCollections.caller(
+    private static CollectionCaller caller(String... frames) {
+        return CollectionCaller.of(
                 Stream.of(frames)
                         .map(frame -> frame.split("/"))
                         .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
@@ -28,9 +27,9 @@ class ExplicitCollectionsTest {
     @Test
     void applicationCodeThatCollectsThroughALibraryIsFound() {
         assertThat(caller("java.lang.Runtime/gc", SYSTEM, "org.apache.poi.Trim/trim", "shop.Archive/pack"))
-                .isEqualTo(new Caller("Archive.pack:7", "nightly", Reason.CODE));
+                .isEqualTo(new CollectionCaller("Archive.pack:7", "nightly", Reason.CODE));
         assertThat(caller("java.lang.Runtime/gc", SYSTEM, "org.apache.poi.Trim/trim"))
-                .isEqualTo(new Caller("Trim.trim:7", "nightly", Reason.CODE));
+                .isEqualTo(new CollectionCaller("Trim.trim:7", "nightly", Reason.CODE));
     }
 
     @Test
@@ -58,13 +57,13 @@ class ExplicitCollectionsTest {
             collections.stop();
         }
 
-        Caller found = collections.most(System.nanoTime());
+        CollectionCaller found = collections.most(System.nanoTime());
         assertThat(found).isNotNull();
         assertThat(found.place()).startsWith("Sweeper.sweep:");
         assertThat(found.thread()).isEqualTo("sweeping");
     }
 
-    private static Cause first(Caller caller) {
+    private static Cause first(CollectionCaller caller) {
         Shop shop = new Shop();
         shop.machine = machine(0, null).collectedBy(caller);
         shop.healthy(USUAL);
@@ -83,7 +82,7 @@ class ExplicitCollectionsTest {
 
     @Test
     void codeThatCallsSystemGcOutsideOfCallsIsInTheChange() {
-        Cause first = first(new Caller("Archive.pack:7", "nightly", Reason.CODE));
+        Cause first = first(new CollectionCaller("Archive.pack:7", "nightly", Reason.CODE));
 
         assertThat(first.kind()).isEqualTo("COLLECTOR: asked for by code");
         assertThat(first.change().text()).startsWith("do not call System.gc() in Archive.pack:7 (thread nightly)");
@@ -91,7 +90,7 @@ class ExplicitCollectionsTest {
 
     @Test
     void directBuffersOfAThreadOutsideOfCallsAreTheCause() {
-        Cause first = first(new Caller("Archive.pack:7", "nightly", Reason.DIRECT_BUFFERS));
+        Cause first = first(new CollectionCaller("Archive.pack:7", "nightly", Reason.DIRECT_BUFFERS));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("DIRECT MEMORY: direct buffers");
         assertThat(first.change().text()).contains("the direct buffers of Archive.pack:7 (thread nightly)");
@@ -99,7 +98,7 @@ class ExplicitCollectionsTest {
 
     @Test
     void intervalOfTheCollectionsOfRmiIsInTheChange() {
-        Cause first = first(new Caller("GC.Daemon.run:7", "GC Daemon", Reason.RMI));
+        Cause first = first(new CollectionCaller("GC.Daemon.run:7", "GC Daemon", Reason.RMI));
 
         assertThat(first.change().text()).contains("sun.rmi.dgc.client.gcInterval");
     }

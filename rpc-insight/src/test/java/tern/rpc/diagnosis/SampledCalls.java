@@ -268,6 +268,7 @@ final class SampledCalls {
                 bad,
                 good,
                 List.of(),
+                good,
                 samples,
                 tasks,
                 new HeldRows(),

@@ -1,0 +1,66 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.TimeOuts.TooShort;
+import tern.rpc.pool.PoolSetting;
+
+/** Describes limits of the wait for a pool that end calls although they wait no longer than usual. */
+final class PoolTimeOuts {
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    PoolTimeOuts(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * Describes the time limit of a pool that is shorter than calls usually wait for the pool. Returns null if calls
+     * usually wait for a shorter time, or if the limit of the pool is unknown.
+     */
+    @Nullable
+    TooShort of(Part part) {
+        PoolLook pool = PoolLook.find(evidence.pools(), part);
+        PoolSetting setting = pool == null
+                ? null
+                : pool.now().setting(PoolSetting.Use.WAIT_LIMIT).orElse(null);
+        List<Excess.Counted> failed = excess.accounts.stream()
+                .filter(counted -> part.equals(excess.failureOf(counted.call())))
+                .toList();
+        long waiting = excess.accounts.stream()
+                .filter(counted -> counted.times().of(part) > 0)
+                .count();
+        if (pool == null || setting == null || failed.isEmpty() || 2L * failed.size() < waiting) {
+            return null;
+        }
+        double limit = failed.stream()
+                .mapToDouble(counted -> counted.times().of(part))
+                .average()
+                .orElse(0);
+        double usually = failed.stream()
+                .map(counted -> excess.usualOf(counted.call().method()))
+                .mapToDouble(usual -> usual == null ? 0 : usual.of(part))
+                .average()
+                .orElse(0);
+        double given = Math.max(0, pool.since().refused());
+        double share = given / Math.max(1, given + pool.since().taken());
+        boolean isWithin = limit <= usually || (limit <= excess.slowUsual(part::equals) && share <= TimeOuts.MOST);
+        return limit <= 0 || usually <= 0 || !isWithin
+                ? null
+                : new TooShort(
+                        part.name(),
+                        Change.of(
+                                Where.CODE,
+                                "a longer " + setting.property() + " than " + setting.value()
+                                        + ", or a larger pool: calls"
+                                        + " stop waiting for a connection of \"" + part.name() + "\" after "
+                                        + Times.millis(limit) + " ms, and usually wait " + Times.millis(usually)
+                                        + " ms"),
+                        List.of("timeout  " + failed.size() + " of " + excess.accounts.size()
+                                + " recorded calls got no connection in time"));
+    }
+}
