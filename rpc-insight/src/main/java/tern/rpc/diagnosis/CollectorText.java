@@ -102,6 +102,10 @@ final class CollectorText {
         }
         Part code = longestComputing();
         String allocators = allocators();
+        String finalizers = Finalizers.pending();
+        if (!finalizers.isEmpty()) {
+            facts.add("finalize " + finalizers);
+        }
         String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; look at " + code.name() + " first";
         String cause = machine.collectionCause();
         if (cause != null) {
@@ -120,7 +124,11 @@ final class CollectorText {
                     isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
                     "heap",
                     Change.of(
-                            Where.CODE, nearlyFull() + keeper(who) + (growth == null ? "" : "; " + growth.untilFull())),
+                            Where.CODE,
+                            (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
+                                    + nearlyFull()
+                                    + keeper(who)
+                                    + (growth == null ? "" : "; " + growth.untilFull())),
                     facts);
         }
         if (CollectorLog.STALL.equals(cause)) {
