@@ -30,6 +30,11 @@ final class CauseText {
     /** The kinds of operations that may run within a transaction, but not on its database. */
     private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
 
+    /** The advice for operations that run while their calls hold a database connection. */
+    private static final String OUTSIDE =
+            " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with the"
+                    + " transaction)";
+
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -122,20 +127,25 @@ final class CauseText {
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
+        String instead = "";
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
             Part wanted = symptom.waitedFor();
             if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
                 held = "a lock that other calls wait for: " + wanted.name();
+                instead = "";
             } else if (held == null && wanted.kind() == Part.Kind.SQL && OF_OTHER_SERVERS.contains(part.kind())) {
                 held = "locked rows that other calls wait for, in " + wanted.name() + ",";
             } else if (held == null && isHeldDuring(part, symptom)) {
                 PoolVerdict pool = PoolVerdict.find(pools, wanted);
                 held = pool == null ? null : pool.resource();
+                instead = OUTSIDE;
             }
         }
         return held == null || change.property() != null
                 ? change
-                : Change.of(change.where(), "do not hold " + held + " while this operation runs; " + change.text());
+                : Change.of(
+                        change.where(),
+                        "do not hold " + held + " while this operation runs" + instead + "; " + change.text());
     }
 
     /**
