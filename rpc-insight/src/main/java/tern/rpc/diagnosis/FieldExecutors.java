@@ -45,7 +45,9 @@ final class FieldExecutors {
         private @Nullable String state() {
             if (value instanceof ThreadPoolExecutor pool) {
                 return state(
-                        pool.getActiveCount(), pool.getPoolSize(), pool.getQueue().size());
+                        pool.getActiveCount(),
+                        pool.getPoolSize(),
+                        pool.getQueue().size());
             }
             return value instanceof ForkJoinPool forked
                     ? state(

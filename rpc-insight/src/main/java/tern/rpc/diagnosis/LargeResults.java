@@ -20,6 +20,9 @@ final class LargeResults {
     /** A result has become large if it has at least this multiple of the usual number of rows. */
     private static final double MORE = 3;
 
+    /** With fewer counted results, a single long result may be a coincidence. */
+    private static final int MIN_RESULTS = 3;
+
     /** The number of rows is part of the evidence if a result has at least this number of rows. */
     private static final double NOTABLE = 100;
 
@@ -54,7 +57,7 @@ final class LargeResults {
      */
     boolean isLarge(Part statement) {
         double rows = rows(statement);
-        if (rows < MANY) {
+        if (rows < MANY || ResultRows.counted(nameOf(statement)) < MIN_RESULTS) {
             return false;
         }
         double usually = usually(statement);
@@ -90,7 +93,8 @@ final class LargeResults {
             for (Part part : leaves.longestFirst()) {
                 boolean isWork = part.kind() == Kind.COMPUTING
                         && (FrameworkWork.isOfBodies(part)
-                                || Hints.computing(excess.samples.calledIn(part)).isEmpty());
+                                || Hints.computing(excess.samples.calledIn(part))
+                                        .isEmpty());
                 if (isWork && isMostlyIn(part, statement)) {
                     leaves.pour(part, one, "calls work on its rows in " + part.name());
                 }

@@ -75,7 +75,7 @@ final class LimitText {
                 Change.of(
                         Where.PEER,
                         MoreCalls.change(more)
-                                + (limited == null || limited == more
+                                + (limited == null || limited.equals(more)
                                         ? "; or raise the limit of the method" + setBy(limited)
                                                 + ", which refuses a part of these calls"
                                         : "; they slow down " + limited.method()

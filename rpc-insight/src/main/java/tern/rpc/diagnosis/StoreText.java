@@ -236,8 +236,8 @@ final class StoreText {
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
-            return "this statement returns much" + rows + ": fewer rows or columns, or pages" + at(place) + ": " + text + isNew
-                    + "; no pool size helps";
+            return "this statement returns much" + rows + ": fewer rows or columns, or pages" + at(place) + ": " + text
+                    + isNew + "; no pool size helps";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"

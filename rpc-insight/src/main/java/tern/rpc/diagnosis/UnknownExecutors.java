@@ -144,7 +144,8 @@ final class UnknownExecutors {
         }
         return Change.of(
                 Where.CODE,
-                "more threads or shorter tasks for the executor whose threads are named \"" + threads(part) + "\"" + field + why
+                "more threads or shorter tasks for the executor whose threads are named \"" + threads(part) + "\""
+                        + field + why
                         + (threads(part).startsWith("scheduling")
                                 ? "; the threads of Boot's scheduler are as many as spring.task.scheduling.pool.size, which"
                                         + " is 1 by default"

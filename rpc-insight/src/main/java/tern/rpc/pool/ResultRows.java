@@ -87,6 +87,12 @@ public final class ResultRows {
         return known == null ? -1 : known.mean();
     }
 
+    /** Returns the number of results of the given statement that were counted in the last seconds. */
+    public static long counted(String statement) {
+        ResultRows known = STATEMENTS.get(statement);
+        return known == null ? 0 : known.present.results.sum() + known.last.results.sum();
+    }
+
     /** Returns the mean number of rows of a result in the last seconds, by statement. */
     public static Map<String, Double> means() {
         Map<String, Double> means = new HashMap<>();

@@ -33,9 +33,7 @@ class LargeResultsTest {
         seconds(8, 180, 2, 2_000);
 
         Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first))
-                .as(shop.diagnosis().text())
-                .isEqualTo("LARGE RESULT: " + statement);
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("LARGE RESULT: " + statement);
         assertThat(first.change().text())
                 .startsWith("fewer rows of this statement: pages")
                 .containsPattern("it returns 2,000 rows a result, usually 4\\d:");
@@ -58,8 +56,8 @@ class LargeResultsTest {
     }
 
     private List<Cause> causesOfCode(String called) {
-        for (int row = 0; row < 5_000; row++) {
-            ResultRows.of(statement).row(row == 0);
+        for (int row = 0; row < 15_000; row++) {
+            ResultRows.of(statement).row(row % 5_000 == 0);
         }
         SampledCalls calls = new SampledCalls().usually(Shop.PLACE, Phase.SQL, statement, 4);
         for (int second = 0; second < 20; second++) {

@@ -112,7 +112,8 @@ class RefusedCallsTest {
                 .isEqualTo("MORE CALLS: callers of OrderService.place");
         assertThat(first(miss).change().text())
                 .containsPattern("^the caller 10\\.0\\.0\\.7 sends [45] times the usual calls of OrderService.place")
-                .contains("or raise the limit of the method (rpc.server.services.<name>.methods.place.max-concurrency)");
+                .contains(
+                        "or raise the limit of the method (rpc.server.services.<name>.methods.place.max-concurrency)");
     }
 
     /** Simulates seconds in which reports are called more often, and the limit of another method refuses its calls. */
