@@ -103,7 +103,8 @@ final class ExplicitCollections {
         RecordedStackTrace stack = event.getStackTrace();
         RecordedThread thread = event.getThread();
         String name = thread == null || thread.getJavaName() == null ? "unknown" : thread.getJavaName();
-        CollectionCaller caller = CollectionCaller.of(stack == null ? List.of() : frames(stack), TaskWatch.nameOf(name));
+        CollectionCaller caller =
+                CollectionCaller.of(stack == null ? List.of() : frames(stack), TaskWatch.nameOf(name));
         long now = System.nanoTime();
         synchronized (this) {
             if (caller != null && (callers.size() < MAX_CALLERS || callers.containsKey(caller))) {
