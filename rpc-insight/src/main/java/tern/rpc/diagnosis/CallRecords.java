@@ -114,6 +114,7 @@ final class CallRecords implements CallObserver {
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
         final LongAdder limited = new LongAdder(); // the calls that the limit of the method refused
+        volatile @Nullable String limit; // where the limit that refused calls is set
         final LongAdder nanos = new LongAdder();
         final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
@@ -224,6 +225,9 @@ final class CallRecords implements CallObserver {
         if (failure != null && CallerDeadlines.wasRefused(method, failure)) {
             // The server counts its refusals itself. Here, only the sent calls and their callers are counted.
             records.limited.increment();
+            if (records.limit == null || records.limited.sum() % ONE_IN == 0) {
+                records.limit = CallerDeadlines.limitOf(failure);
+            }
             if (records.limited.sum() % ONE_IN == 0) {
                 records.calledBy(caller.get(), now);
             }
@@ -303,6 +307,18 @@ final class CallRecords implements CallObserver {
             }
         });
         return new Answers(answers.byPhase(), byMethod, byStore, servers);
+    }
+
+    /** Returns where the limits are set that have refused calls, by method. */
+    Map<String, String> limits() {
+        Map<String, String> limits = new HashMap<>();
+        methods.forEach((name, records) -> {
+            String limit = records.limit;
+            if (limit != null) {
+                limits.put(name, limit);
+            }
+        });
+        return limits;
     }
 
     /** Returns the totals of each method. */

@@ -25,6 +25,9 @@ final class CallerDeadlines {
     /** The text in the client's message if the call had only the remaining time of the call that is being served. */
     private static final String REMAINING = ", the served call";
 
+    /** Matches the place where the limit of a method is set, as in {@code (fixed, set by @RpcMethod of place)}. */
+    private static final Pattern SET_BY = Pattern.compile("set by ([^()]+)\\)");
+
     /**
      * Matches the time limit of a remote call and the place where it is set, as in {@code 50 ms (rpc.client.timeout)}.
      */
@@ -63,6 +66,12 @@ final class CallerDeadlines {
         return failure instanceof RpcException rpc
                 && rpc.code() == StatusCode.RESOURCE_EXHAUSTED
                 && isAbout(method, failure, REFUSED);
+    }
+
+    /** Returns where the limit that refused the call is set; null if the failure does not say it. */
+    static @Nullable String limitOf(Throwable refusal) {
+        Matcher place = SET_BY.matcher(message(refusal));
+        return place.find() ? place.group(1) : null;
     }
 
     /**

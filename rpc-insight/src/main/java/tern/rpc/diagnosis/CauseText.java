@@ -30,6 +30,11 @@ final class CauseText {
     /** The kinds of operations that may run within a transaction, but not on its database. */
     private static final Set<Part.Kind> OF_OTHER_SERVERS = EnumSet.of(Part.Kind.HTTP, Part.Kind.RPC, Part.Kind.REDIS);
 
+    /** The advice for operations that run while their calls hold a database connection. */
+    private static final String OUTSIDE =
+            " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with the"
+                    + " transaction)";
+
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -124,20 +129,25 @@ final class CauseText {
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
+        String instead = "";
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
             Part wanted = symptom.waitedFor();
             if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
                 held = "a lock that other calls wait for: " + wanted.name();
+                instead = "";
             } else if (held == null && wanted.kind() == Part.Kind.SQL && OF_OTHER_SERVERS.contains(part.kind())) {
                 held = "locked rows that other calls wait for, in " + wanted.name() + ",";
             } else if (held == null && isHeldDuring(part, symptom)) {
                 PoolVerdict pool = PoolVerdict.find(pools, wanted);
                 held = pool == null ? null : pool.resource();
+                instead = OUTSIDE;
             }
         }
         return held == null || change.property() != null
                 ? change
-                : Change.of(change.where(), "do not hold " + held + " while this operation runs; " + change.text());
+                : Change.of(
+                        change.where(),
+                        "do not hold " + held + " while this operation runs" + instead + "; " + change.text());
     }
 
     /**
@@ -221,7 +231,7 @@ final class CauseText {
                     ELSEWHERE,
                     TIMEOUT,
                     FAILURE -> codeText.told(part);
-            case LIMIT -> limit(part);
+            case LIMIT -> new LimitText(evidence, excess).told(part);
             case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
                 machineText.told(part);
@@ -276,60 +286,6 @@ final class CauseText {
     private Told rejection(Part part) {
         RejectedTasks.Rejection rejection = new RejectedTasks(evidence, executorText::change, pools).of(part);
         return new Told("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
-    }
-
-    private Told limit(Part part) {
-        LocalRefusals.Limiter limiter = LocalRefusals.of(part);
-        if (limiter != null) {
-            return refused(limiter, part.name());
-        }
-        MethodRate more = part.name().equals("method") ? new MoreCalls(evidence, excess).method() : null;
-        if (more != null) {
-            return new Told(
-                    "MORE CALLS",
-                    "callers of " + more.method(),
-                    Change.of(
-                            Where.PEER,
-                            MoreCalls.change(more)
-                                    + "; or raise the limit of the method"
-                                    + " (rpc.server.services.<name>.methods.<method>.max-concurrency), which"
-                                    + " refuses some of these calls"),
-                    MoreCalls.facts(more));
-        }
-        String text = switch (part.name()) {
-            case "method" ->
-                "raise the limit of the method that refuses calls"
-                        + " (rpc.server.services.<name>.methods.<method>.max-concurrency), or make the method faster";
-            case "connection" ->
-                "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
-                        + " in flight than rpc.server.max-in-flight-per-connection allows";
-            case Ranking.UNREAD -> "find out why the caller reads its answers too slowly";
-            default ->
-                "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
-                        + " refuses these requests";
-        };
-        return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
-    }
-
-    private Told refused(LocalRefusals.Limiter limiter, String name) {
-        String change = switch (limiter) {
-            case BREAKER ->
-                "find out why calls failed before this circuit breaker opened; no failed or slow operation of these"
-                        + " calls was recorded in the last five minutes";
-            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer";
-            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer";
-            case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";
-        };
-        Evidence.Counts counts = evidence.calls();
-        double usually = evidence.usual().figure("calls");
-        List<String> facts = usually <= 0
-                ? List.of()
-                : List.of(String.format(
-                        Locale.ROOT,
-                        "calls    %.0f per second, usually %.0f",
-                        (counts.calls() + counts.refused()) / evidence.seconds(),
-                        usually));
-        return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
     }
 
     /** Returns the methods whose late or failed calls spent time on the given activity or wait. */

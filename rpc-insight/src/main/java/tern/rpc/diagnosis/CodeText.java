@@ -128,6 +128,9 @@ final class CodeText {
         }
         List<String> facts = new ArrayList<>(told.facts());
         facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
+        if (work.poolOf(executor) == null) {
+            facts.addAll(UnknownExecutors.origin(tasks, null));
+        }
         return new Told(
                 "SLOW TASKS",
                 executor + " in " + part.name(),

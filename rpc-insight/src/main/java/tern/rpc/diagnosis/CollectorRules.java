@@ -53,7 +53,7 @@ final class CollectorRules {
         }
         Times large = leaves.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
-                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part));
+                : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations with large data also take longer, but they are not the
         // cause.
@@ -106,6 +106,12 @@ final class CollectorRules {
                 && !LargeReplies.sizeIn(part.name()).isEmpty()
                 && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
                 && operations.isSlower(part);
+    }
+
+    /** Returns whether calls spend much more time than usual on a statement whose results have become large. */
+    private boolean hasManyRows(Part part) {
+        return leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && new LargeResults(evidence, excess, operations).isLarge(part);
     }
 
     private boolean returnsMuch(Part part) {

@@ -22,6 +22,9 @@ final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
+    /** The cause that the JVM reports for collections that code of the process requests. */
+    static final String REQUESTED = "System.gc()";
+
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
 
@@ -99,6 +102,10 @@ final class CollectorText {
         }
         Part code = longestComputing();
         String allocators = allocators();
+        String finalizers = Finalizers.pending();
+        if (!finalizers.isEmpty()) {
+            facts.add("finalize " + finalizers);
+        }
         String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; check " + code.name() + " first";
         String cause = machine.collectionCause();
         if (cause != null) {
@@ -117,7 +124,11 @@ final class CollectorText {
                     isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
                     "heap",
                     Change.of(
-                            Where.CODE, nearlyFull() + keeper(who) + (growth == null ? "" : "; " + growth.untilFull())),
+                            Where.CODE,
+                            (finalizers.isEmpty() ? "" : Finalizers.CHANGE + finalizers + "; ")
+                                    + nearlyFull()
+                                    + keeper(who)
+                                    + (growth == null ? "" : "; " + growth.untilFull())),
                     facts);
         }
         if (CollectorLog.STALL.equals(cause)) {
@@ -131,28 +142,8 @@ final class CollectorText {
                                     + " concurrent collector has freed memory" + who),
                     facts);
         }
-        StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
-        if ("System.gc()".equals(cause) && direct != null) {
-            return new Told(
-                    "DIRECT MEMORY",
-                    "direct buffers",
-                    Change.of(
-                            Where.CODE,
-                            "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
-                                    + ", or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM runs the"
-                                    + " collector first"),
-                    facts);
-        }
-        StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
-        if ("System.gc()".equals(cause)) {
-            return new Told(
-                    "COLLECTOR: asked for by code",
-                    "System.gc()",
-                    Change.of(
-                            Where.CODE,
-                            "do not call System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
-                                    + ", or set -XX:+DisableExplicitGC"),
-                    facts);
+        if (REQUESTED.equals(cause)) {
+            return new RequestedCollections(machine, excess.samples).told(facts);
         }
         if ("Metadata GC Threshold".equals(cause)) {
             return new Told(

@@ -1,7 +1,12 @@
 package tern.rpc.diagnosis;
 
+import java.util.List;
 import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Recognizes threads that wait for the JVM's common pool, and whether this pool has a free thread. */
 final class CommonPool {
@@ -42,5 +47,29 @@ final class CommonPool {
         return isFull && read.kind() == Kind.HTTP && isUsedByFutures() && StackReader.awaitsCommonPool(thread)
                 ? new Part(Kind.POOL, ExecutorNames.COMMON_POOL)
                 : read;
+    }
+
+    /** Returns whether the given pool is the common pool. */
+    static boolean isOne(PoolVerdict verdict) {
+        return verdict.name().equals(ExecutorNames.COMMON_POOL);
+    }
+
+    /**
+     * Describes the busy common pool as a cause. More threads are never recommended: the JVM chooses their number by the
+     * processors, and all code of the process shares them.
+     *
+     * @param tasks the samples of the pool's threads; null if there are none
+     */
+    static Told told(PoolSnapshot pool, @Nullable TaskSamples tasks, List<String> facts) {
+        String threads = pool.max() == 1 ? "its only thread is" : "all of its " + pool.max() + " threads are";
+        String busy = threads + " busy" + (tasks == null || tasks.parts.isEmpty() ? "" : ", mostly " + tasks.mostly());
+        String change = tasks == null || tasks.isMostlyBlocked()
+                ? "use a separate executor for the tasks that wait in \"" + pool.name()
+                        + "\" (pass it to supplyAsync or runAsync, or use it instead of a parallel stream): " + busy
+                        + "; all code of the process shares this pool, and it has only as many threads as processors,"
+                        + " for tasks that compute"
+                : "run fewer or shorter tasks in \"" + pool.name() + "\", or use a separate executor for the long tasks: "
+                        + busy + "; its tasks compute, so more threads than processors would not make them quicker";
+        return new Told("COMMON POOL BUSY", pool.name(), Change.of(Where.CODE, change), facts);
     }
 }

@@ -27,6 +27,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.ResultRows;
 
 /**
  * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls
@@ -212,6 +213,7 @@ public final class Diagnostician {
 
     private void observe() {
         long now = clock.nanoTime();
+        ResultRows.turn(now);
         double share = process.exhausted(now);
         exhausted = share > 0;
         if (exhausted) {
@@ -396,6 +398,7 @@ public final class Diagnostician {
                 bad,
                 records.good(from),
                 records.badAdmitted(now - EARLIER_NANOS),
+                records.good(now - EARLIER_NANOS),
                 sampler.samples(),
                 sampler.tasks(),
                 heldRows,
@@ -409,9 +412,14 @@ public final class Diagnostician {
                 counts,
                 seen.usually(usual.figure("allocated"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
-                rates.between(start, current, seconds),
+                rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
+        if (recording.mayStart(seen)
+                && seen.isCollecting()
+                && CollectorText.REQUESTED.equals(seen.collectionCause())) {
+            process.searchExplicitCollections();
+        }
         if (recording.isDue(now, sinceNanos, seen)) {
             record();
         }

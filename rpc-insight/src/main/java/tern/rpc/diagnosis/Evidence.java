@@ -14,6 +14,7 @@ import tern.rpc.pool.LoggingMode;
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
  * @param earlier the recorded late or failed calls of the last minutes that no limiter in this process refused
+ * @param earlierGood some of the calls of the last minutes that met the target
  * @param samples the samples of the calls' threads
  * @param tasks the samples of executors' tasks
  * @param heldRows the transactions that held locks while statements waited
@@ -33,6 +34,7 @@ record Evidence(
         List<EndedCall> bad,
         List<EndedCall> good,
         List<EndedCall> earlier,
+        List<EndedCall> earlierGood,
         Map<CallLedger, Sampler.Samples> samples,
         TaskWatch tasks,
         HeldRows heldRows,
@@ -53,6 +55,7 @@ record Evidence(
         bad = List.copyOf(bad);
         good = List.copyOf(good);
         earlier = List.copyOf(earlier);
+        earlierGood = List.copyOf(earlierGood);
         pools = List.copyOf(pools);
         rates = List.copyOf(rates);
         limits = List.copyOf(limits);

@@ -138,8 +138,9 @@ final class Excess {
 
     private @Nullable Part readFailure(EndedCall call) {
         Part failure = FailurePart.of(call);
-        if (failure == null) {
-            return timedOut(call);
+        Part pause = PausedFailures.of(call, failure, evidence);
+        if (failure == null || pause != null) {
+            return pause == null ? timedOut(call) : pause;
         }
         if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {
             // A rate limiter refuses a call because of the number of calls, even if the call first waited for a permit.
@@ -202,8 +203,10 @@ final class Excess {
     Part timedOutPart(EndedCall call) {
         return timeOuts.computeIfAbsent(
                         call,
-                        ended -> Optional.ofNullable(FailurePart.timedOut(ended))
-                                .or(() -> Optional.ofNullable(hiddenTimeOuts.get(ended))))
+                        ended -> PausedFailures.of(ended, null, evidence) != null
+                                ? Optional.empty()
+                                : Optional.ofNullable(FailurePart.timedOut(ended))
+                                        .or(() -> Optional.ofNullable(hiddenTimeOuts.get(ended))))
                 .orElse(null);
     }
 

@@ -168,15 +168,16 @@ final class ExecutorText {
         double takings = since.taken() / evidence.seconds();
         double hold = verdict.pool().holdNanos();
         List<String> facts = new ArrayList<>();
-        String full = pool.name().equals(ExecutorNames.COMMON_POOL)
-                ? ForkedWork.fullLooks(evidence.tasks(), excess.samples)
-                : null;
+        String full = CommonPool.isOne(verdict) ? ForkedWork.fullLooks(evidence.tasks(), excess.samples) : null;
         facts.add(
                 full != null
                         ? full
                         : "threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting()
                                 + " tasks wait");
         facts.addAll(verdict.facts());
+        if (CommonPool.isOne(verdict)) {
+            return CommonPool.told(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
+        }
         double usual = verdict.pool().usualHoldNanos();
         boolean slower = usual > 0 && hold > 1.5 * usual;
         return new Told(

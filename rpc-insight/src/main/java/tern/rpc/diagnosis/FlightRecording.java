@@ -75,17 +75,21 @@ final class FlightRecording {
      * @param sinceNanos when calls began to miss the latency target
      */
     boolean isDue(long now, long sinceNanos, Machine seen) {
-        if (seen.isBusy() && !startsCheaply()) {
-            // Starting the flight recorder discards all compiled code, and busy processors take long to compile the
-            // code again.
-            return false;
-        }
         boolean rested = lastDue == Long.MIN_VALUE || now - lastDue >= PAUSE_NANOS;
-        if (!startsInMisses || !rested || now - sinceNanos < DUE_AFTER_NANOS) {
+        if (!mayStart(seen) || !rested || now - sinceNanos < DUE_AFTER_NANOS) {
             return false;
         }
         lastDue = now;
         return true;
+    }
+
+    /**
+     * Returns whether recordings start by themselves while calls miss the latency target. Returns false if the
+     * processors are busy and the start is expensive: the start of the flight recorder discards all compiled code, and
+     * busy processors take long to compile the code again.
+     */
+    boolean mayStart(Machine seen) {
+        return startsInMisses && (!seen.isBusy() || startsCheaply());
     }
 
     /**
@@ -150,6 +154,7 @@ final class FlightRecording {
                 "jdk.FileForce")) {
             recording.enable(wait).withThreshold(WAITS).withStackTrace();
         }
+        recording.enable("jdk.SystemGC").withStackTrace();
         recording.enable("jdk.VirtualThreadPinned").withThreshold(PINNED).withStackTrace();
     }
 }

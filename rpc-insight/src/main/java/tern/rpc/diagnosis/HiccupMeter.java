@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,9 +23,14 @@ final class HiccupMeter {
     private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int MAX_PAUSES = 4_096;
 
+    /** A pause that the meter's thread has not recorded yet counts if it is at least this long. */
+    private static final long MIN_UNRECORDED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final ThreadIds ids = new ThreadIds(Path.of("/"));
     private final RunQueue runQueue = new RunQueue(Path.of("/"), ids);
     private final Deque<Stop> stops = new ArrayDeque<>(); // guarded by this
+    private volatile long dueNanos; // when the meter's thread should wake up; 0 while it does not measure
+    private volatile long cpuNanos; // the processor time of the process before the current sleep
     private volatile @Nullable Thread thread;
 
     /**
@@ -44,6 +50,7 @@ final class HiccupMeter {
     void stop() {
         Thread running = thread;
         thread = null;
+        dueNanos = 0;
         LockSupport.unpark(running);
     }
 
@@ -62,9 +69,10 @@ final class HiccupMeter {
     private void measure() {
         ids.register();
         RunTime waited = runQueue.of(Thread.currentThread());
-        long cpu = MachineWatch.processNanos();
+        cpuNanos = MachineWatch.processNanos();
         while (thread == Thread.currentThread()) {
             long due = System.nanoTime() + SLEEP_NANOS;
+            dueNanos = due;
             LockSupport.parkNanos(this, SLEEP_NANOS);
             long over = System.nanoTime() - due;
             if (over > MIN_PAUSE_NANOS && thread != null) {
@@ -74,14 +82,35 @@ final class HiccupMeter {
                 // Waits for a processor on a busy machine are subtracted, because they are not pauses of the whole
                 // process.
                 if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) {
-                    add(new Stop(due, due + over - delay, used - cpu));
+                    add(new Stop(due, due + over - delay, used - cpuNanos));
                 }
                 waited = now;
-                cpu = used;
+                cpuNanos = used;
             } else if (over > 0) {
-                cpu = MachineWatch.processNanos();
+                cpuNanos = MachineWatch.processNanos();
             }
         }
+        dueNanos = 0;
+    }
+
+    /**
+     * Returns the recorded pauses, and the present pause if the meter's thread has not run since it began. When a
+     * stopped process goes on, the thread of the diagnosis may run before the meter's thread. Without the present pause,
+     * the diagnosis would blame whatever the calls were waiting for when the process was stopped.
+     */
+    private synchronized List<Stop> known(long now) {
+        List<Stop> known = new ArrayList<>(stops);
+        long due = dueNanos;
+        if (due != 0 && now - due > MIN_UNRECORDED_NANOS) {
+            known.add(new Stop(due, now, MachineWatch.processNanos() - cpuNanos));
+        }
+        return known;
+    }
+
+    /** Sets when the meter's thread should have woken up. */
+    void sleepsUntil(long due) {
+        dueNanos = due;
+        cpuNanos = MachineWatch.processNanos();
     }
 
     synchronized void add(Stop stop) {
@@ -103,9 +132,9 @@ final class HiccupMeter {
      * to the JVM if the process used processor time for more than a quarter of the pause. Otherwise it is attributed to
      * a cause outside the process.
      */
-    synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
+    Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();
-        for (Stop stop : stops) {
+        for (Stop stop : known(System.nanoTime())) {
             long from = Math.max(stop.fromNanos, fromNanos);
             long to = Math.min(stop.toNanos, toNanos);
             if (to <= from) {

@@ -35,6 +35,10 @@ final class Hints {
             "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"
                     + " runs the collector first";
     private static final String CONTENT = "if this reads a file that seldom changes, read it once and keep its content";
+    private static final String NUMBERS =
+            "limit the precision of numbers (MathContext, setScale after each step), or use long instead";
+    private static final String FORMAT = "concatenate strings or use a StringBuilder: a format is parsed again for each text";
+    private static final String SIGNATURE = "keep what was signed or checked, such as a token, while it is valid";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";
     private static final String LOOKUP = "look the method up once and keep it, or call it without reflection";
@@ -106,7 +110,15 @@ final class Hints {
             new Hint("ArrayList.indexOf", LIST),
             new Hint("ArrayList.remove", LIST),
             new Hint("LinkedList.", LIST),
-            new Hint("HashMap.", "use keys that are Comparable and whose hashCode differs for different keys"),
+            new Hint(
+                    "HashMap.",
+                    "use keys that are Comparable and whose hashCode differs for different keys; if threads share the"
+                            + " map, use a ConcurrentHashMap"),
+            new Hint("BigDecimal.", NUMBERS),
+            new Hint("BigInteger.", NUMBERS),
+            new Hint("String.format", FORMAT),
+            new Hint("Formatter.", FORMAT),
+            new Hint("Signature.", SIGNATURE),
             new Hint("StringConcatHelper.", CONCATENATION),
             new Hint("ObjectMapper.", JSON),
             new Hint("ObjectReader.", JSON),

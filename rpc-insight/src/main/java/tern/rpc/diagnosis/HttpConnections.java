@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,11 @@ final class HttpConnections {
      * would have found running calls with a connection.
      */
     private static final int MIN_LEAKING = 20;
+
+    /** New clients are the cause only if at least this number of them per late or failed call is created. */
+    private static final double MANY_CLIENTS = 0.3;
+
+    private static final double MIN_CLIENTS = 1; // per second
 
     /** If a peer accepts connections, a client can open a connection within this time. */
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -72,6 +78,11 @@ final class HttpConnections {
             Change change = Change.of(Where.CODE, waiting(looks, host, place, ended(part)));
             return new Found("HTTP CONNECTIONS", host, change, List.of());
         }
+        double clients = evidence.tasks().clients().perSecond();
+        double badPerSecond = evidence.calls().bad() / evidence.seconds();
+        if (clients >= MIN_CLIENTS && clients >= MANY_CLIENTS * badPerSecond) {
+            return newClients(host, place, clients);
+        }
         if (looks.connectingCalls < MIN_WAITS || 3 * looks.connects < looks.all) {
             return null;
         }
@@ -92,6 +103,19 @@ final class HttpConnections {
                                 + "; if the client already keeps them, find out why the peer accepts connections"
                                 + " slowly or closes them"),
                 facts);
+    }
+
+    private static Found newClients(String host, String place, double perSecond) {
+        String count = String.format(Locale.ROOT, "%.0f", perSecond);
+        return new Found(
+                "HTTP CONNECTIONS",
+                host,
+                Change.of(
+                        Where.CODE,
+                        "create the java.net.http.HttpClient once and keep it, or the client of Spring that uses it: "
+                                + count + " new clients are created each second, and each one opens new connections to "
+                                + host + place),
+                List.of("clients  " + count + " new ones a second (threads HttpClient-*-SelectorManager)"));
     }
 
     /**

@@ -11,6 +11,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.ResultRows;
 
 /**
  * Updates the usual values, such as the usual time of each method, in each second in which calls meet the latency
@@ -101,14 +102,14 @@ final class Learner {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
             if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
-                // When calls begin to miss the latency target, the queue grows before the late calls are detected. The
-                // length of the grown queue must not become the usual length.
-                usual.learn(QUEUE + name, Math.min(pool.waiting(), 2 * Math.max(1, usual.figure(QUEUE + name))));
+                boolean isFirst = usual.figure(QUEUE + name) < 0;
+                learnAtMostDouble(QUEUE + name, isFirst ? Math.min(2, pool.waiting()) : pool.waiting());
                 usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
         });
         OutsideOperations.timed(System.nanoTime())
                 .forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
+        ResultRows.means().forEach((name, rows) -> learnAtMostDouble(LargeResults.ROWS + name, rows));
         learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
@@ -121,6 +122,15 @@ final class Learner {
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
+    }
+
+    /**
+     * Updates the usual value of a quantity, with at most twice its usual value. When calls begin to miss the latency
+     * target, a queue or a result grows before the late calls are detected. The grown value must not become usual.
+     */
+    private void learnAtMostDouble(String figure, double value) {
+        double usually = usual.figure(figure);
+        usual.learn(figure, usually < 0 ? value : Math.min(value, 2 * Math.max(1, usually)));
     }
 
     /**

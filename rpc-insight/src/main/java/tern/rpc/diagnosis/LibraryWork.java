@@ -34,6 +34,9 @@ final class LibraryWork {
     /** Matches the classes of loggers that write to a file, the console or a network. */
     private static final Pattern WRITES = Pattern.compile("(?:Appender|Manager|Handler|AppenderBase)$");
 
+    /** Matches the classes with which loggers search a stack for the line that logs. */
+    private static final Pattern LOCATIONS = Pattern.compile("\\.(?:StackLocator(?:Util)?|CallerData)$");
+
     private LibraryWork() {}
 
     /**
@@ -52,6 +55,22 @@ final class LibraryWork {
             }
         }
         return null;
+    }
+
+    /**
+     * Returns whether a logger searches the stack of the thread for the line that logs. A logger searches the stack only
+     * if the pattern of an appender contains the class, the method or the line.
+     */
+    static boolean findsLocation(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            if (LOCATIONS.matcher(frame.getClassName()).find()) {
+                return true;
+            }
+            if (ApplicationCode.owns(frame.getClassName())) {
+                return false;
+            }
+        }
+        return false;
     }
 
     private static boolean isLogger(String type) {

@@ -17,6 +17,9 @@ final class LogText {
     /** A call is considered to write too many log lines if it writes at least this multiple of the usual number. */
     private static final double MORE_LINES = 2;
 
+    /** With fewer samples of a logger that searches the stack, the search is not the cause. */
+    private static final int MIN_LOCATIONS = 5;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -72,6 +75,17 @@ final class LogText {
                                     + "; asynchronous appenders only help while the disk or the reader keeps up"),
                     facts);
         }
+        if (areLocationsSearched()) {
+            return new Told(
+                    "SLOW LOG",
+                    "log appenders",
+                    Change.of(
+                            Where.CODE,
+                            "no class, method or line (%C, %M, %L, %l, %F) in the patterns of the appenders, and"
+                                    + " includeLocation=\"false\": for each line, the logger walks through the whole stack"
+                                    + in(calls)),
+                    facts);
+        }
         LoggingMode mode = evidence.logging();
         String own = appender == null ? "" : " in front of the appender with " + appender;
         Change change = switch (mode) {
@@ -106,6 +120,19 @@ final class LogText {
                 Change.of(Where.CODE, "use a faster appender, or write fewer lines per call" + in(calls));
         };
         return new Told("SLOW LOG", "log appenders", change, facts);
+    }
+
+    /** Returns whether the logger was found searching a stack in at least half of the samples of logging calls. */
+    private boolean areLocationsSearched() {
+        int looks = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            looks += samples == null ? 0 : samples.locationLooks;
+        }
+        long logging = excess.samples.all().stream()
+                .filter(sample -> sample.phase() == Phase.LOGGING)
+                .count();
+        return looks >= MIN_LOCATIONS && 2L * looks >= logging;
     }
 
     private static String in(@Nullable String calls) {

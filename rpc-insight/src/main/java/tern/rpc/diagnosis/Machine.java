@@ -22,6 +22,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param missing the evidence that the operating system does not provide
  * @param stolen the processor time that the host gave to other virtual machines
  * @param growth the growth of the used memory if the heap will be full soon; otherwise null
+ * @param collects the code that calls {@code System.gc()}; null if there is none or if it is unknown
  */
 record Machine(
         double processors,
@@ -38,7 +39,8 @@ record Machine(
         @Nullable MachineSecond second,
         List<String> missing,
         Stolen stolen,
-        @Nullable HeapGrowth growth) {
+        @Nullable HeapGrowth growth,
+        @Nullable CollectionCaller collects) {
 
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
@@ -103,12 +105,18 @@ record Machine(
                 second,
                 missing,
                 Stolen.in(second),
+                null,
                 null);
     }
 
     /** Returns a copy with the growth of the used memory. */
     Machine growing(@Nullable HeapGrowth of) {
-        return with(usuallyAllocatedPerSecond, stolen, of);
+        return with(usuallyAllocatedPerSecond, stolen, of, collects);
+    }
+
+    /** Returns a copy with the code that calls {@code System.gc()}. */
+    Machine collectedBy(@Nullable CollectionCaller caller) {
+        return with(usuallyAllocatedPerSecond, stolen, growth, caller);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -170,10 +178,14 @@ record Machine(
 
     /** Returns a copy with the usual allocation rate and the usual share of stolen processor time. */
     Machine usually(double allocated, double stolenShare) {
-        return with(allocated, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth);
+        return with(allocated, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
     }
 
-    private Machine with(double usuallyAllocated, Stolen newStolen, @Nullable HeapGrowth newGrowth) {
+    private Machine with(
+            double usuallyAllocated,
+            Stolen newStolen,
+            @Nullable HeapGrowth newGrowth,
+            @Nullable CollectionCaller caller) {
         return new Machine(
                 processors,
                 own,
@@ -189,7 +201,8 @@ record Machine(
                 second,
                 missing,
                 newStolen,
-                newGrowth);
+                newGrowth,
+                caller);
     }
 
     /**

@@ -37,6 +37,7 @@ final class MachineWatch implements ProcessWatch {
     private final CollectorShare share = CollectorShare.ofThisProcess();
     private final HiccupMeter hiccups = new HiccupMeter();
     private final VmOperations operations = new VmOperations();
+    private final ExplicitCollections explicit = new ExplicitCollections();
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final CollectorThreads collectorThreads = new CollectorThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
@@ -71,6 +72,12 @@ final class MachineWatch implements ProcessWatch {
     @Override
     public void stop() {
         hiccups.stop();
+        explicit.stop();
+    }
+
+    @Override
+    public void searchExplicitCollections() {
+        explicit.search(System.nanoTime());
     }
 
     private Look look() {
@@ -111,7 +118,8 @@ final class MachineWatch implements ProcessWatch {
                 recent,
                 look.machine.missing(),
                 Machine.Stolen.in(recent),
-                collectors.growth(look.at));
+                collectors.growth(look.at),
+                explicit.most(look.at));
         if (!withThreads) {
             threads.clear();
         }

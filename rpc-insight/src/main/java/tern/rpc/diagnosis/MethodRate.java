@@ -10,13 +10,17 @@ import org.jspecify.annotations.Nullable;
  * @param sinceNanos the duration of the current burst, in which the method is called much more often than usual; 0 if
  *     there is none
  * @param caller the address with the most additional calls, even if these are few; null if unknown
+ * @param refusedPerSecond how many of these calls per second the limit of the method refused
+ * @param limit where the limit that refused the last call is set; null if it refused no call
  */
 record MethodRate(
         String method,
         double perSecond,
         double usual,
         long sinceNanos,
-        @Nullable Caller caller) {
+        @Nullable Caller caller,
+        double refusedPerSecond,
+        @Nullable String limit) {
 
     /**
      * A method is called more often than usual if the number of calls is at least this multiple of the usual number.

@@ -56,8 +56,9 @@ final class MethodRates {
      * Returns how often each method is called.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
+     * @param limits where the limits are set that have refused calls, by method
      */
-    List<MethodRate> between(Second start, Second end, Deque<Second> seconds) {
+    List<MethodRate> between(Second start, Second end, Deque<Second> seconds, Map<String, String> limits) {
         List<MethodRate> rates = new ArrayList<>();
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
@@ -65,7 +66,13 @@ final class MethodRates {
             double usually = usual.reliableFigure(key(method));
             double perSecond = since.sent() / length;
             rates.add(new MethodRate(
-                    method, perSecond, usually, since(method, usually, seconds), caller(method, since, length)));
+                    method,
+                    perSecond,
+                    usually,
+                    since(method, usually, seconds),
+                    caller(method, since, length),
+                    since.refused() / length,
+                    limits.get(method)));
         });
         return rates;
     }

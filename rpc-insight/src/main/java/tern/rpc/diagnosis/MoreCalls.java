@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -62,8 +63,41 @@ final class MoreCalls {
             }
         }
         boolean isMuch = usually > 0 && now >= LOAD * usually && additional >= HALF * (now - usually);
-        double maxDelay = most != null && most.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;
-        return most != null && isMuch && evidence.missedNanos() - most.sinceNanos() <= maxDelay ? most : null;
+        return most != null && isMuch && beganFirst(most) ? most : null;
+    }
+
+    /** Returns whether the additional calls began before calls became late, so that they are no retries of late calls. */
+    private boolean beganFirst(MethodRate rate) {
+        double maxDelay = rate.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;
+        return evidence.missedNanos() - rate.sinceNanos() <= maxDelay;
+    }
+
+    /** Returns the method whose own limit refuses the most calls; null if the limits of methods refuse none. */
+    @Nullable
+    MethodRate limited() {
+        return evidence.rates().stream()
+                .filter(rate -> rate.refusedPerSecond() > 0)
+                .max(Comparator.comparingDouble(MethodRate::refusedPerSecond))
+                .orElse(null);
+    }
+
+    /**
+     * Returns the method whose additional calls are the reason why the limit of a method refuses calls. This is the
+     * limited method itself, or another method whose calls make the calls of the limited method late. Returns null if
+     * there is no such method.
+     *
+     * @param limited the limited method; null if it is unknown
+     */
+    @Nullable
+    MethodRate behind(@Nullable MethodRate limited) {
+        if (limited == null) {
+            return method();
+        }
+        if (limited.isHigh() && beganFirst(limited)) {
+            return limited;
+        }
+        MethodRate other = method();
+        return other != null && excess.badByMethod().containsKey(limited.method()) ? other : null;
     }
 
     /** Returns the usual time of a call to the given method; 0 if it is unknown. */

@@ -79,7 +79,7 @@ final class PoolText {
         if (isExecutor && others.occupy(verdict)) {
             return others.told(verdict);
         }
-        if (asUsual && isExecutor) {
+        if (isExecutor && (asUsual || CommonPool.isOne(verdict))) {
             return executors.executor(verdict);
         }
         return switch (verdict.reason()) {

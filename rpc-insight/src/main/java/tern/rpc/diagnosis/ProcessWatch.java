@@ -25,6 +25,9 @@ interface ProcessWatch extends PauseTimes {
         return List.of();
     }
 
+    /** Starts a search for the code that calls {@code System.gc()}. The search uses the JVM's flight recorder. */
+    default void searchExplicitCollections() {}
+
     /** Starts the measurements. */
     default void start() {}
 

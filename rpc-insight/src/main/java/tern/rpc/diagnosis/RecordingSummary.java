@@ -70,6 +70,7 @@ final class RecordingSummary {
             case "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce" ->
                 add("file", event.getString("path") + " in " + frame, millis);
             case "jdk.VirtualThreadPinned" -> add("pinned", frame, millis);
+            case "jdk.SystemGC" -> add("collects", "System.gc() called in " + frame, 1);
             default -> {}
         }
     }
@@ -111,7 +112,7 @@ final class RecordingSummary {
                         && frame.getMethod().getType().getName().startsWith(DIAGNOSIS));
     }
 
-    private static StackTraceElement element(RecordedFrame frame) {
+    static StackTraceElement element(RecordedFrame frame) {
         return new StackTraceElement(
                 frame.getMethod().getType().getName(), frame.getMethod().getName(), null, frame.getLineNumber());
     }
@@ -132,7 +133,7 @@ final class RecordingSummary {
 
     private List<String> lines() {
         List<String> lines = new ArrayList<>();
-        for (String word : List.of("hot", "allocates", "monitor", "socket", "file", "pinned", "parked")) {
+        for (String word : List.of("hot", "allocates", "collects", "monitor", "socket", "file", "pinned", "parked")) {
             Map<String, Double> of = sums.getOrDefault(word, Map.of());
             double all = of.values().stream().mapToDouble(Double::doubleValue).sum();
             of.entrySet().stream()

@@ -152,8 +152,10 @@ final class RemoteText {
                                     + " spends most of the exchange on reading it" + in),
                     facts);
         }
+        String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         String meanwhile = timeOuts.failCalls(part)
-                ? "use a fallback, or a longer response timeout, because calls fail at this timeout"
+                ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
+                        + ", because calls fail at this timeout"
                 : "use a shorter response timeout or a fallback";
         String shown = called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
         String isNew = counts.areNew(part)

@@ -63,6 +63,8 @@ final class Sampler {
         @Nullable
         String appender; // the class of the logger in which the thread was found last, such as an appender
 
+        int locationLooks; // the number of samples in which a logger searched the stack for the line that logs
+
         @Nullable
         String eventLoop; // the name of the last event loop that ran the call; null if there is none
 
@@ -142,6 +144,7 @@ final class Sampler {
             }
             String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
             appender = writes == null ? appender : writes;
+            locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
             if (phase == Phase.SQL) {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;
@@ -208,7 +211,7 @@ final class Sampler {
             } else {
                 waits |= NameLookups.mayAwait(worker.phase()) && !thread.computes();
                 Sample sample = sample(worker, thread, awaited.get(thread.id()), phases, now);
-                waits |= add(worker, sample);
+                waits |= add(worker, sample) || sample.part().kind() == Part.Kind.HTTP;
                 Samples known = samples.get(worker.call().ledger());
                 if (known != null) {
                     known.addSleeps(sample.part(), sample.part().kind() == Part.Kind.SLEEP ? waits(thread) : -1);

@@ -76,6 +76,11 @@ final class StoreText {
         if (place != null) {
             facts.add("from     " + place);
         }
+        LargeResults results = new LargeResults(evidence, excess, operations);
+        String rows = results.fact(part);
+        if (rows != null) {
+            facts.add(rows);
+        }
         Told deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
         boolean repeats = counts.areMany(part.kind(), part.name()) || counts.areMore(part);
         if (deadlock != null && repeats) {
@@ -121,6 +126,17 @@ final class StoreText {
         }
         if (deadlock != null) {
             return deadlock;
+        }
+        if (results.isLarge(part)) {
+            return new Told(
+                    "LARGE RESULT",
+                    text,
+                    Change.of(
+                            Where.STATEMENT,
+                            "fewer rows of this statement: pages (limit, Pageable), a narrower condition, or fewer"
+                                    + " columns" + at(place) + ": it returns " + results.text(part) + ": " + text
+                                    + "; no pool size helps"),
+                    facts);
         }
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
         DatabaseLocks.Found together = locks.find(text, at(place));
@@ -221,9 +237,10 @@ final class StoreText {
                 ? "; calls do not usually run it, so also find out why they run it now (new code" + keeps + ")"
                 : "";
         if (excess.samples.computingIn(Phase.SQL) >= READS) {
-            return "read fewer rows or columns, or read in pages, because this statement returns much"
-                    + " data" + at(place) + ": " + text + isNew
-                    + "; no pool size helps";
+            LargeResults results = new LargeResults(evidence, excess, operations);
+            String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
+            return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
+                    + at(place) + ": " + text + isNew + "; no pool size helps";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"

@@ -75,6 +75,7 @@ final class SymptomRules {
         mergeProviders();
         new Redirects(excess, operations, counts).merge(leaves);
         mergeStatements();
+        new LargeResults(evidence, excess, operations).passOn(leaves);
         new RowHolderRules(evidence, excess, operations, leaves).apply();
         mergeOperations(redisStands);
         new HttpConnections(evidence, excess).merge(leaves);

@@ -17,6 +17,9 @@ final class TaskSamples {
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */
     private static final List<String> CALLBACKS = List.of("rpc-callback-", "HttpClient-");
 
+    /** The prefix of the methods into which the compiler translates lambdas. */
+    private static final String LAMBDA = "lambda$";
+
     /** An executor is considered full if at least this share of its threads runs tasks. */
     private static final double FULL = 0.9;
 
@@ -35,6 +38,8 @@ final class TaskSamples {
     final Map<Part, LockOwner> lockOwners = new HashMap<>();
     // for each application class, the number of sampled task stacks that contain it
     final Map<String, Integer> classes = new HashMap<>();
+    // for each method that submits tasks as lambdas, or that is the first method of a task, the number of samples
+    private final Map<String, Integer> origins = new HashMap<>();
     // for each application class that takes items from a queue, the line where a thread waited for the next item
     final Map<String, StackTraceElement> consumers = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
@@ -163,6 +168,18 @@ final class TaskSamples {
         return activity(most) + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 
+    /**
+     * Returns where most of the tasks come from, for example {@code submitted in Orders.all}. The method that submits a
+     * task is known if the task is a lambda. Returns an empty string if there are no samples.
+     */
+    String origin() {
+        return origins.entrySet().stream()
+                .filter(entry -> entry.getValue() > 0)
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse("");
+    }
+
     private static String activity(Part part) {
         if (!part.name().startsWith(StackReader.CALLED)) {
             return "in " + part.name();
@@ -180,6 +197,7 @@ final class TaskSamples {
         parts.scale(0.5);
         ownWaits.scale(0.5);
         classes.replaceAll((name, samples) -> samples / 2);
+        origins.replaceAll((name, samples) -> samples / 2);
         inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
         looks /= 2;
         busy /= 2;
@@ -218,6 +236,9 @@ final class TaskSamples {
         if (caller != null) {
             callers.putIfAbsent(part, caller);
         }
+        StackTraceElement outermost = path.get(path.size() - 1);
+        String origin = outermost.getMethodName().startsWith(LAMBDA) ? "submitted in " : "begin in ";
+        origins.merge(origin + ApplicationCode.method(outermost), 1, Integer::sum);
         path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
         if (part.kind() != Part.Kind.LOCK) {
             Map<String, StackTraceElement> innermost = new HashMap<>();

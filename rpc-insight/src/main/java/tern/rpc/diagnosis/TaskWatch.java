@@ -54,6 +54,7 @@ final class TaskWatch {
     // threads outside of executors, such as timer threads, by name
     private final Map<String, TaskSamples> threads = new HashMap<>();
     private final NameLookups lookups = new NameLookups();
+    private final NewHttpClients clients = new NewHttpClients();
     private final VirtualTasks virtual = new VirtualTasks();
     private final SampledMoments moments = new SampledMoments();
     // the names of virtual threads that run tasks; virtual threads are sampled less often than platform threads
@@ -92,12 +93,16 @@ final class TaskWatch {
         Map<Long, String> others = new LinkedHashMap<>();
         // reading the names of all threads is fast if their stacks are not read
         for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+            if (thread != null) {
+                clients.add(thread.getThreadName());
+            }
             if (thread != null
                     && !serving.contains(thread.getThreadId())
                     && OWN.stream().noneMatch(thread.getThreadName()::startsWith)) {
                 others.put(thread.getThreadId(), nameOf(thread.getThreadName()));
             }
         }
+        clients.looked(now);
         List<Long> chosen = choose(others);
         lookups.begin();
         boolean isCommonPoolFull = moments.isCommonPoolFull(now);
@@ -230,6 +235,11 @@ final class TaskWatch {
                 && StackReader.waitsByItself(thread)
                 && LibraryWaits.takesFromQueue(called)
                 && path.stream().allMatch(frame -> frame.getClassName().equals(type));
+    }
+
+    /** Returns the HTTP clients of the JDK that the process creates. */
+    NewHttpClients clients() {
+        return clients;
     }
 
     /** Returns the lookups of host names by threads that serve no call. */
@@ -426,6 +436,7 @@ final class TaskWatch {
         threads.clear();
         seldomSeen.clear();
         lookups.clear();
+        clients.clear();
         moments.clear();
         halved = 0;
     }

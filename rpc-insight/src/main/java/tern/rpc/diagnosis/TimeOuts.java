@@ -119,7 +119,12 @@ final class TimeOuts {
 
     /** Returns the time limits of an operation that ends calls, and where they are set; empty if they are unknown. */
     String limitOf(Part operation) {
-        return limit(failed(operation, call -> true).ended);
+        Failed failed = failed(operation, call -> true);
+        String limit = limit(failed.ended);
+        Phase phase = Operations.phase(operation.kind());
+        return phase == null || !limit.isEmpty()
+                ? limit
+                : ofProperty(phase, timeoutNanos(operation, phase, failed, 0, 1));
     }
 
     /**
@@ -223,7 +228,7 @@ final class TimeOuts {
         double usually = part.name().isEmpty() ? -1 : operations.usualNamed(phase, part.name());
         double usualCount = usually <= 0 ? 1 : Math.max(1, usualCount(part, usually, failed));
         double timeout = timeoutNanos(part, phase, failed, Math.max(0, usually), usualCount);
-        AnswerTimes answers = answers(part, phase);
+        AnswerTimes answers = answers(part, phase, usually < 0 ? evidence.earlierGood() : excess.goodDuringMiss());
         String limit = limit(failed.ended);
         if (usually < 0) {
             boolean isCut = !part.name().isEmpty() && answers.reach(timeout);
@@ -248,13 +253,18 @@ final class TimeOuts {
         return excess.slowUsual(Operations.only(part)) / usualCount;
     }
 
-    /** Returns how long the operation took in the calls that its timeout did not end. */
-    private AnswerTimes answers(Part part, Phase phase) {
+    /**
+     * Returns how long the operation took in the calls that its timeout did not end.
+     *
+     * @param good some of the calls that met the target. If the usual times are unknown, the timeout is most likely as
+     *     old as the application, so earlier calls count as well
+     */
+    private AnswerTimes answers(Part part, Phase phase, List<EndedCall> good) {
         List<EndedCall> late = excess.accounts.stream()
                 .map(Excess.Counted::call)
                 .filter(call -> !isEndedBy(part, call))
                 .toList();
-        return AnswerTimes.of(late, excess.goodDuringMiss(), phase, part.name());
+        return AnswerTimes.of(late, good, phase, part.name());
     }
 
     /**
@@ -295,10 +305,16 @@ final class TimeOuts {
         if (!place.isEmpty()) {
             return "; the timeout is set in " + place;
         }
+        String property = ofProperty(phase, timeout);
+        return property.isEmpty() ? "" : "; the timeout is " + property;
+    }
+
+    /** Returns the limit and the property that set a timeout of the given time; empty if it is unknown. */
+    private String ofProperty(Phase phase, double timeout) {
         return evidence.limits().stream()
                 .filter(one -> one.mayEnd(phase, timeout))
                 .min(Comparator.comparingDouble(one -> Math.abs(one.limit().toNanos() - timeout)))
-                .map(one -> "; the timeout is " + one.text())
+                .map(TimeLimit::text)
                 .orElse("");
     }
 

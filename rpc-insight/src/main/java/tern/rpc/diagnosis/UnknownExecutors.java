@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -127,8 +128,11 @@ final class UnknownExecutors {
     Change change(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
         String why = "";
+        String field = "";
         if (executor != null && !symptoms.isEmpty()) {
             Part wait = symptoms.get(0).waitedFor();
+            FieldExecutors.Found found = FieldExecutors.of(executor, excess.samples.lineOf(wait));
+            field = found == null ? "" : " (field " + found.field() + ")";
             String line = excess.samples.shownLineOf(wait);
             why = String.format(
                     Locale.ROOT,
@@ -141,7 +145,7 @@ final class UnknownExecutors {
         return Change.of(
                 Where.CODE,
                 "use more threads or shorter tasks for the executor whose threads are named"
-                        + " \"" + threads(part) + "\"" + why
+                        + " \"" + threads(part) + "\"" + field + why
                         + (threads(part).startsWith("scheduling")
                                 ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's"
                                         + " scheduler"
@@ -160,9 +164,29 @@ final class UnknownExecutors {
         if (executor == null || symptoms.isEmpty()) {
             return List.of();
         }
-        double task = waiting(symptoms.get(0).waitedFor()).taskNanos(executor.threads());
-        return List.of(
-                "threads  " + executor.threads() + ", all of them busy",
-                "a task   about " + Times.millis(task) + " ms");
+        Part wait = symptoms.get(0).waitedFor();
+        double task = waiting(wait).taskNanos(executor.threads());
+        List<String> facts = new ArrayList<>();
+        facts.add("threads  " + executor.threads() + ", all of them busy");
+        facts.add("a task   about " + Times.millis(task) + " ms");
+        facts.addAll(origin(executor, excess.samples.lineOf(wait)));
+        return facts;
+    }
+
+    /**
+     * Returns where an executor that is no bean is found, and where its tasks come from, one fact per short line.
+     *
+     * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
+     */
+    static List<String> origin(TaskSamples executor, @Nullable StackTraceElement waiting) {
+        List<String> facts = new ArrayList<>();
+        FieldExecutors.Found found = FieldExecutors.of(executor, waiting);
+        if (found != null) {
+            facts.add("executor field " + found.field() + (found.state() == null ? "" : ": " + found.state()));
+        }
+        if (!executor.origin().isEmpty()) {
+            facts.add("tasks    " + executor.origin());
+        }
+        return facts;
     }
 }

@@ -69,8 +69,10 @@ class ForkedWorkTest {
 
         assertThat(first.name()).as(shop.diagnosis().text()).isEqualTo(ExecutorNames.COMMON_POOL);
         assertThat(first.change().text())
+                .startsWith("use a separate executor for the tasks that wait")
                 .contains("mostly waiting for a peer in Batch.ask")
-                .contains("use a separate executor");
+                .contains("only as many threads as processors");
+        assertThat(first.kind()).isEqualTo("COMMON POOL BUSY");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("items of a parallel stream"));
     }
 
@@ -187,6 +189,26 @@ class ForkedWorkTest {
     @Test
     void commonPoolThatIsFullWhileCallsWaitIsTheCauseEvenIfItIsIdleAtTheEnd() {
         assertThat(titleOfTasks(6)).endsWith(": " + ExecutorNames.COMMON_POOL);
+    }
+
+    @Test
+    void moreThreadsAreNotRecommendedForACommonPoolThatComputes() {
+        TaskWatch tasks = new TaskWatch();
+        for (int i = 0; i < 6; i++) {
+            StackTraceElement[] stack = {
+                new StackTraceElement("depot.Reports", "sum", null, 7),
+                new StackTraceElement("java.util.concurrent.ForkJoinWorkerThread", "run", null, 1)
+            };
+            tasks.add(new ThreadLook(
+                    "ForkJoinPool.commonPool-worker-1", 9, Thread.State.RUNNABLE, stack, null, null, -1, -1));
+        }
+
+        Told told = CommonPool.told(idlePool(), tasks.executor(ExecutorNames.COMMON_THREADS), List.of());
+
+        assertThat(told.change().text())
+                .startsWith("fewer or shorter tasks")
+                .contains("mostly in Reports.sum")
+                .contains("more threads than processors would not make them quicker");
     }
 
     @Test

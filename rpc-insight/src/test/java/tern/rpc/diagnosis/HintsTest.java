@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HintsTest {
@@ -49,5 +50,18 @@ class HintsTest {
     void otherAccessHasNoHint() {
         assertThat(Hints.file("Journal.append:18 (BufferedWriter.write)")).isEmpty();
         assertThat(Hints.file("RandomAccessFileJournal.append:18")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "BigDecimal.divide, a limited precision",
+        "BigInteger.pow, a limited precision",
+        "String.format, a StringBuilder",
+        "Signature.verify, keep what was signed or checked",
+        "HashMap.get, if threads share the map",
+        "IllegalStateException.<init>, no exceptions"
+    })
+    void costlyMethodHasAdvice(String called, String advice) {
+        assertThat(Hints.computing(called)).contains(advice);
     }
 }

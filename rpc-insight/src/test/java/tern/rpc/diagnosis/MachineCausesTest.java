@@ -91,6 +91,7 @@ class MachineCausesTest {
                 List.of(new EndedCall(Shop.PLACE, ledger, 200_000_000, 200_000_000, null)),
                 List.of(),
                 List.of(),
+                List.of(),
                 Map.of(ledger, samples),
                 new TaskWatch(),
                 new HeldRows(),
@@ -275,6 +276,7 @@ class MachineCausesTest {
                 null,
                 List.of(),
                 new Machine.Stolen(share, share / (share + 0.3), -1),
+                null,
                 null);
     }
 

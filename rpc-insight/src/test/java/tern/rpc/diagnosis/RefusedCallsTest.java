@@ -96,7 +96,7 @@ class RefusedCallsTest {
     void callsThatTheLimitOfTheirMethodRefusesHaveNotFailed() {
         Diagnosis miss = refusingByMethod(60, 40);
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("LIMIT: method");
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("LIMIT: method OrderService.place");
         assertThat(miss.causes()).hasSize(1);
         assertThat(miss.miss().failed()).isZero();
         assertThat(miss.miss().refused()).isPositive();
@@ -112,7 +112,55 @@ class RefusedCallsTest {
                 .isEqualTo("MORE CALLS: callers of OrderService.place");
         assertThat(first(miss).change().text())
                 .containsPattern("^the caller 10\\.0\\.0\\.7 sends [45] times the usual calls of OrderService.place")
-                .contains("or raise the limit of the method");
+                .contains(
+                        "or raise the limit of the method (rpc.server.services.<name>.methods.place.max-concurrency)");
+    }
+
+    /** Simulates seconds in which reports are called more often, and the limit of another method refuses its calls. */
+    private Diagnosis moreReports(Consumer<Shop.Steps> placed) {
+        for (int i = 0; i < 90; i++) {
+            shop.second(() -> calls(10, 100, 0, USUAL));
+        }
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("method", 40L, Long::sum);
+            shop.second(() -> calls(100, 60, 40, placed));
+        }
+        return shop.diagnosis();
+    }
+
+    private void calls(int reports, int served, int refused, Consumer<Shop.Steps> placed) {
+        for (int call = 0; call < reports; call++) {
+            shop.call("ReportService.sales", 0, steps -> steps.own(1).in(Phase.SQL, "select sum from sales", 60));
+        }
+        for (int call = 0; call < served; call++) {
+            shop.call(Shop.PLACE, 0, placed);
+        }
+        for (int call = 0; call < refused; call++) {
+            shop.call(Shop.PLACE, 0, refusedByItsMethod(), steps -> {});
+        }
+    }
+
+    @Test
+    void methodWithoutALimitIsNotNamedForTheRefusalsOfAnotherMethod() {
+        Diagnosis miss = moreReports(USUAL);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("LIMIT: method OrderService.place");
+        assertThat(first(miss).change().text())
+                .startsWith("raise the limit of OrderService.place"
+                        + " (rpc.server.services.<name>.methods.place.max-concurrency)");
+    }
+
+    @Test
+    void callsOfAMethodThatSlowDownALimitedMethodAreToldWithoutALimitToRaise() {
+        Diagnosis miss = moreReports(call -> call.own(130));
+
+        Cause limit = miss.causes().stream()
+                .filter(cause -> cause.name().equals("callers of ReportService.sales"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(miss.text()));
+        assertThat(limit.change().text())
+                .contains("they slow down OrderService.place, whose limit refuses calls meanwhile")
+                .doesNotContain("raise the limit");
     }
 
     @Test

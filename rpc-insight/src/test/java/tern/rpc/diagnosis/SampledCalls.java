@@ -201,6 +201,12 @@ final class SampledCalls {
         return add(method, waitMillis, Phase.HTTP, operation, 1, millis, look);
     }
 
+    /** Adds calls that run a statement, and then compute. */
+    SampledCalls running(
+            String method, String statement, double millis, double ownMillis, Consumer<Sampler.Samples> look) {
+        return add(method, ownMillis, Phase.SQL, statement, 1, millis, look);
+    }
+
     /** Sets the failure of the calls that are added from now on. */
     SampledCalls failing(Throwable with) {
         failure = with;
@@ -262,6 +268,7 @@ final class SampledCalls {
                 bad,
                 good,
                 List.of(),
+                good,
                 samples,
                 tasks,
                 new HeldRows(),

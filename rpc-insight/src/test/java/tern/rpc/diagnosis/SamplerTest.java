@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
@@ -82,6 +84,31 @@ class SamplerTest {
         look(ledger);
         assertThat(samplesOf(ledger).resultLooks).isEqualTo(3);
         assertThat(samplesOf(ledger).unattendedLooks).isEqualTo(1);
+    }
+
+    @Test
+    void otherThreadsAreSampledWhileACallWaitsInAnHttpClientThatIsNotMeasured() throws Exception {
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        AtomicReference<CallLedger> ledger = new AtomicReference<>();
+        workers.execute(() -> {
+            worker.set(Thread.currentThread());
+            ledger.set(new CallLedger(NanoClock.SYSTEM));
+            Packages.extra(answer);
+        });
+        Thread client = new Thread(() -> Packages.of(answer), "stock-client-1");
+        client.start();
+        while (worker.get() == null
+                || worker.get().getState() != Thread.State.WAITING
+                || client.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+
+        look(ledger.get());
+
+        assertThat(samplesOf(ledger.get()).list.get(0).part().kind()).isEqualTo(Part.Kind.HTTP);
+        assertThat(sampler.tasks().executor("stock-client")).isNotNull();
+        answer.complete("");
+        client.join();
     }
 
     private Sampler.Samples samplesOf(CallLedger ledger) {

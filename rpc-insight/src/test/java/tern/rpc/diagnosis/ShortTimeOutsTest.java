@@ -64,6 +64,28 @@ class ShortTimeOutsTest {
     }
 
     @Test
+    void timeoutThatHasAlwaysEndedMostCallsIsTooShortFromTheFirstDiagnosisOn() {
+        seconds(58, call -> call % 9 == 0 ? 46.0 : -50.0);
+
+        for (int i = 0; i < 6; i++) {
+            seconds(1, call -> call % 9 == 0 ? 46.0 : -50.0);
+            if (shop.diagnosis().state() == Diagnosis.State.MISS) {
+                assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+            }
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+    }
+
+    @Test
+    void limitThatEndsAllCallsFromTheStartIsInTheChange() {
+        shop.limits.add(new TimeLimit(Phase.HTTP, "spring.http.clients.read-timeout", Duration.ofMillis(50)));
+        seconds(70, call -> -50.0);
+
+        assertThat(firstCause().change().text())
+                .contains("a longer response timeout than 50 ms (spring.http.clients.read-timeout)");
+    }
+
+    @Test
     void peerThatUsuallyAnswersAtOnceAndSometimesHangsIsTheCause() {
         seconds(75, call -> call % 3 == 0 ? -50.0 : 4.0);
 

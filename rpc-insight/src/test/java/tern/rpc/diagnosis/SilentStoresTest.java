@@ -212,6 +212,7 @@ class SilentStoresTest {
                 bad,
                 List.of(),
                 List.of(),
+                List.of(),
                 samples,
                 new TaskWatch(),
                 new HeldRows(),

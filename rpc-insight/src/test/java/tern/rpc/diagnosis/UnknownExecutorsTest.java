@@ -8,11 +8,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Packages;
+import shop.Parcels;
 import tern.rpc.Phase;
 
 /**
@@ -92,6 +94,38 @@ class UnknownExecutorsTest {
                 .contains("all of its 2 threads are busy, mostly waiting for a peer in Packages.extra")
                 .contains("about 10 calls wait for it in Packages.of:14");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("Packages.of waits for a thread of parcels"));
+    }
+
+    @Test
+    void fieldOfTheExecutorAndTheMethodThatSubmitsAreTold() throws InterruptedException {
+        ThreadPoolExecutor executor = Parcels.start(answer);
+        while (Parcels.threads().size() < 2
+                || Parcels.threads().stream().anyMatch(thread -> thread.getState() != Thread.State.WAITING)) {
+            Thread.onSpinWait();
+        }
+        try {
+            TaskWatch tasks = new TaskWatch();
+            for (int look = 1; look <= LOOKS; look++) {
+                tasks.look(Set.of(Thread.currentThread().getId()), TimeUnit.SECONDS.toNanos(look));
+            }
+            Cause first = new SampledCalls()
+                    .calls("Parcels.list", Phase.OWN, 240, samples -> look(samples, "java.util.concurrent.FutureTask"))
+                    .tasks(tasks)
+                    .during(0.5)
+                    .causes()
+                    .get(0);
+
+            assertThat(DiagnosisText.title(first)).isEqualTo("EXECUTOR TOO SMALL: boxes");
+            assertThat(first.change().text()).contains("threads are named \"boxes\" (field Parcels.BOXES)");
+            assertThat(first.evidence())
+                    .contains(
+                            "executor field Parcels.BOXES: 2 of 2 threads busy, 3 tasks wait",
+                            "tasks    submitted in Parcels.start");
+        } finally {
+            answer.complete("");
+            executor.shutdown();
+            executor.awaitTermination(1, TimeUnit.MINUTES);
+        }
     }
 
     @Test

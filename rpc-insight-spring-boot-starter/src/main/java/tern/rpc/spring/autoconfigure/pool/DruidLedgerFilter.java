@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.ResultRows;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -168,7 +169,7 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Measures the step to the next row of a result. A driver that reads rows in batches waits for the next batch
+     * Measures the step to the next row of a result, and counts the row. A driver that reads rows in batches waits for the next batch
      * during this step.
      */
     @Override
@@ -176,10 +177,15 @@ final class DruidLedgerFilter extends FilterAdapter {
         CallLedger ledger = CallLedger.current();
         String name = store.operation(StatementText.of(rows.getSql()));
         Phase outer = ledger.turnTo(Phase.SQL, name);
+        boolean isRow = false;
         try {
-            return super.resultSet_next(chain, rows);
+            isRow = super.resultSet_next(chain, rows);
+            return isRow;
         } finally {
             ledger.returnTo(outer, name);
+            if (isRow && name != null && ledger.isOpen()) {
+                ResultRows.of(name).row(rows.getFetchRowCount() == 0);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.ResultRows;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -196,23 +197,41 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Wraps a statement's {@code ResultSet} in an instrumented proxy. If no fetch size is set, returns the {@code
-         * ResultSet} without a proxy, because the driver then reads all rows together.
+         * Wraps a statement's {@code ResultSet} in an instrumented proxy. If no fetch size is set, the driver reads all
+         * rows together, so that the proxy only counts the rows. Most results without a fetch size get no proxy, because
+         * it costs time for each value that is read.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
-            return result instanceof ResultSet rows && CallLedger.current().isOpen() && statement.getFetchSize() != 0
-                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, store.operation(text)))
-                    : result;
+            if (!(result instanceof ResultSet rows) || !CallLedger.current().isOpen()) {
+                return result;
+            }
+            String name = store.operation(text);
+            ResultRows counted = ResultRows.of(name == null ? "" : name);
+            boolean isMeasured = statement.getFetchSize() != 0;
+            return isMeasured || counted.countsNext()
+                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, name, counted, isMeasured))
+                    : rows;
         }
     }
 
-    /**
-     * A proxy for a {@code ResultSet} that measures the time to read its rows, and adds this time to the statement's
-     * time.
-     */
-    private record WatchedRows(
-            Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
+    /** A proxy for a {@code ResultSet} that counts its rows. */
+    private static final class WatchedRows implements InvocationHandler {
+        private final Statement statement;
+        private final ResultSet rows;
+        private final @Nullable String text;
+        private final ResultRows counted;
+        private final boolean isMeasured; // whether the time to read the rows is added to the statement's time
+        private boolean begun; // whether a row was read
+
+        WatchedRows(
+                Statement statement, ResultSet rows, @Nullable String text, ResultRows counted, boolean isMeasured) {
+            this.statement = statement;
+            this.rows = rows;
+            this.text = text;
+            this.counted = counted;
+            this.isMeasured = isMeasured;
+        }
 
         @Override
         public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
@@ -227,6 +246,15 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         private boolean next() throws SQLException {
+            boolean isRow = isMeasured ? measuredNext() : rows.next();
+            if (isRow) {
+                counted.row(!begun);
+                begun = true;
+            }
+            return isRow;
+        }
+
+        private boolean measuredNext() throws SQLException {
             CallLedger ledger = CallLedger.current();
             Phase outer = ledger.turnTo(Phase.SQL, text);
             try {

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import io.r2dbc.spi.Batch;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
+import io.r2dbc.spi.Result;
 import io.r2dbc.spi.Statement;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -17,6 +18,7 @@ import reactor.core.publisher.Mono;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.ResultRows;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -107,12 +109,35 @@ final class WatchedR2dbc {
         }
         AsyncOperation operation = ledger.begin(Phase.SQL, () -> name);
         return Flux.from(source)
+                .map(element -> counting(element, name))
                 .doOnComplete(() -> {
                     store.answered();
                     operation.end(name);
                 })
                 .doOnError(failure -> operation.end(failed(name, failure)))
                 .doOnCancel(operation::end);
+    }
+
+    /** Returns a proxy for a result that counts its rows. Returns most results, and all other elements, unchanged. */
+    @SuppressWarnings("unchecked") // The proxy implements all interfaces of the result.
+    private static <T> T counting(T element, @Nullable String name) {
+        ResultRows rows = name == null || !(element instanceof Result) ? null : ResultRows.of(name);
+        if (rows == null || !rows.countsNext()) {
+            return element;
+        }
+        return (T) proxy(element, (proxy, method, arguments) -> {
+            Object result = call(element, method, arguments);
+            return result instanceof Publisher<?> publisher && method.getName().equals("map")
+                    ? counted(publisher, rows)
+                    : result;
+        });
+    }
+
+    private static Flux<?> counted(Publisher<?> source, ResultRows rows) {
+        return Flux.defer(() -> {
+            AtomicBoolean begun = new AtomicBoolean();
+            return Flux.from(source).doOnNext(row -> rows.row(begun.compareAndSet(false, true)));
+        });
     }
 
     private static @Nullable String failed(@Nullable String name, Throwable failure) {

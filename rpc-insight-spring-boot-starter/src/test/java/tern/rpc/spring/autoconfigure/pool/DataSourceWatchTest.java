@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.alibaba.druid.pool.DruidDataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -25,6 +26,7 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.ResultRows;
 import tern.rpc.pool.StoreNames;
 
 /** Checks that each kind of data source is measured exactly once and behaves as before. */
@@ -56,6 +58,14 @@ class DataSourceWatchTest {
         @Bean
         HikariDataSource hikari() {
             return pool();
+        }
+
+        @Bean
+        DruidDataSource druid() {
+            DruidDataSource pool = new DruidDataSource();
+            pool.setUrl(URL);
+            pool.setMaxActive(2);
+            return pool;
         }
 
         @Bean
@@ -156,6 +166,20 @@ class DataSourceWatchTest {
             assertThat(call.count(Phase.JDBC_CONNECTION)).isOne();
             assertThat(call.count(Phase.SQL)).isOne();
             assertThat(call.phase()).isEqualTo(Phase.OWN);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hikari", "dbcp", "druid"})
+    void rowsOfResultsAreCounted(String name) {
+        application.run(there -> {
+            DataSource source = there.getBean(name, DataSource.class);
+
+            Calls.ledgerOf(() -> query(source));
+            query(source); // Results outside of calls are not counted.
+
+            assertThat(ResultRows.mean("select x from system_range(?, ...) where x < ? (data source " + name + ")"))
+                    .isEqualTo(3);
         });
     }
 

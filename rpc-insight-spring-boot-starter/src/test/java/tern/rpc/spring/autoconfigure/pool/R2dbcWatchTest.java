@@ -29,6 +29,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.pool.ResultRows;
 
 /**
  * Tests waits for an R2DBC pool, and statements on its connections, in the ledger of the call whose chain runs them.
@@ -161,6 +162,23 @@ class R2dbcWatchTest {
                 assertThat(entry.name()).isEqualTo("select * from orders where id = ?");
                 assertThat(entry.nanos()).isEqualTo(30_000_000);
             });
+        });
+    }
+
+    @Test
+    void rowsOfAResultAreCounted() {
+        withPool(connections -> {
+            results = Flux.just(proxy(Result.class, Map.of("map", Flux.just(1, 2, 3))));
+            Connection connection = connections.create().block();
+            Statement statement = connection.createStatement("select counted from visits");
+
+            Long rows = inCall(Flux.from(statement.execute())
+                            .flatMap(result -> result.map((row, metadata) -> 1))
+                            .count())
+                    .block();
+
+            assertThat(rows).isEqualTo(3);
+            assertThat(ResultRows.mean("select counted from visits")).isEqualTo(3);
         });
     }
 

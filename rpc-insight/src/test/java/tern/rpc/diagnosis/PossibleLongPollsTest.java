@@ -13,7 +13,7 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /** Tests calls that wait for an event before the diagnosis has learned how long such calls usually take. */
-class EarlyPollsTest {
+class PossibleLongPollsTest {
 
     private static final String POLL = "web.GET /events";
 

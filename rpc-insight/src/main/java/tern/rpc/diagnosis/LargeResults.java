@@ -1,0 +1,116 @@
+package tern.rpc.diagnosis;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ResultRows;
+
+/**
+ * Recognizes statements whose results have become large. Such a statement takes more time in the database, and its rows
+ * take time in the code that reads them, in the answer that contains them, and in the collector.
+ */
+final class LargeResults {
+
+    /** The name prefix of the usual number of rows of a statement's results. */
+    static final String ROWS = "rows ";
+
+    /** A result with fewer rows is never considered large. */
+    private static final double MANY = 1_000;
+
+    /** A result has become large if it has at least this multiple of the usual number of rows. */
+    private static final double MORE = 3;
+
+    /** With fewer counted results, a single long result may be a coincidence. */
+    private static final int MIN_RESULTS = 3;
+
+    /** The number of rows is part of the evidence if a result has at least this number of rows. */
+    private static final double NOTABLE = 100;
+
+    /** Code works on the rows of a statement if at least this share of its time is in calls that run the statement. */
+    private static final double MOSTLY = 0.8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+
+    LargeResults(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    private static String nameOf(Part statement) {
+        return OperationNames.withoutStatus(statement.name());
+    }
+
+    private static double rows(Part statement) {
+        return statement.kind() == Kind.SQL && !statement.name().isEmpty() ? ResultRows.mean(nameOf(statement)) : -1;
+    }
+
+    private double usually(Part statement) {
+        return evidence.usual().reliableFigure(ROWS + nameOf(statement));
+    }
+
+    /**
+     * Returns whether the results of the given statement have become large. If the usual number of rows is unknown, the
+     * statement must be new.
+     */
+    boolean isLarge(Part statement) {
+        double rows = rows(statement);
+        if (rows < MANY || ResultRows.counted(nameOf(statement)) < MIN_RESULTS) {
+            return false;
+        }
+        double usually = usually(statement);
+        return usually >= 0
+                ? rows >= MORE * usually
+                : new OperationCounts(evidence, excess, operations).areNew(statement);
+    }
+
+    /** Returns the evidence about the number of rows; null if results have few rows or if their number is unknown. */
+    @Nullable
+    String fact(Part statement) {
+        return rows(statement) < NOTABLE ? null : "rows     " + text(statement);
+    }
+
+    /** Returns the number of rows of a result, with the usual number if it is known. */
+    String text(Part statement) {
+        double usually = usually(statement);
+        return String.format(Locale.ROOT, "%,.0f rows a result", rows(statement))
+                + (usually < 0 ? "" : String.format(Locale.ROOT, ", usually %,.0f", usually));
+    }
+
+    /**
+     * Attributes the work of code on the rows of a large result to the statement that returns the rows. Code with known
+     * advice, such as a search through a list, stays a cause of its own.
+     */
+    void passOn(Leaves leaves) {
+        for (Part statement : excess.account.longestFirst()) {
+            if (!isLarge(statement)) {
+                continue;
+            }
+            Times one = new Times();
+            one.add(statement, 1);
+            for (Part part : leaves.longestFirst()) {
+                boolean isWork = part.kind() == Kind.COMPUTING
+                        && (FrameworkWork.isOfBodies(part)
+                                || Hints.computing(excess.samples.calledIn(part))
+                                        .isEmpty());
+                if (isWork && isMostlyIn(part, statement)) {
+                    leaves.pour(part, one, "calls work on its rows in " + part.name());
+                }
+            }
+        }
+    }
+
+    /** Returns whether the code mostly runs in calls that run the given statement. */
+    private boolean isMostlyIn(Part code, Part statement) {
+        double all = 0;
+        double with = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            double nanos = counted.times().of(code);
+            all += nanos;
+            with += counted.times().of(statement) > 0 ? nanos : 0;
+        }
+        return all > 0 && with >= MOSTLY * all;
+    }
+}

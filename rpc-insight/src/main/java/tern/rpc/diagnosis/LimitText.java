@@ -1,0 +1,112 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+
+/** Describes refusals by limits of the server, of the application and of its libraries. */
+final class LimitText {
+
+    /** The refusal reason for calls that the limit of their own method refuses. */
+    private static final String METHOD = "method";
+
+    private final Evidence evidence;
+    private final Excess excess;
+
+    LimitText(Evidence evidence, Excess excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    Told told(Part part) {
+        LocalRefusals.Limiter limiter = LocalRefusals.of(part);
+        if (limiter != null) {
+            return refused(limiter, part.name());
+        }
+        if (part.name().equals(METHOD)) {
+            return ofMethod();
+        }
+        String text = switch (part.name()) {
+            case "connection" ->
+                "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
+                        + " in flight than rpc.server.max-in-flight-per-connection allows";
+            case Ranking.UNREAD -> "find out why the caller reads its answers too slowly";
+            default ->
+                "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
+                        + " refuses these requests";
+        };
+        return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
+    }
+
+    /** Describes refusals by the limits of methods. */
+    private Told ofMethod() {
+        MoreCalls calls = new MoreCalls(evidence, excess);
+        MethodRate limited = calls.limited();
+        MethodRate more = calls.behind(limited);
+        List<String> facts = new ArrayList<>();
+        if (more != null) {
+            facts.addAll(MoreCalls.facts(more));
+        }
+        if (limited != null) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "refused  %.0f of %.0f calls/s of %s",
+                    limited.refusedPerSecond(),
+                    limited.perSecond(),
+                    limited.method()));
+        }
+        if (more == null) {
+            return new Told(
+                    "LIMIT",
+                    limited == null ? METHOD : METHOD + " " + limited.method(),
+                    Change.of(
+                            Where.UNKNOWN,
+                            "raise the limit of "
+                                    + (limited == null ? "the method that refuses calls" : limited.method())
+                                    + setBy(limited) + ", or make the method faster"),
+                    facts);
+        }
+        return new Told(
+                "MORE CALLS",
+                "callers of " + more.method(),
+                Change.of(
+                        Where.PEER,
+                        MoreCalls.change(more)
+                                + (limited == null || limited.equals(more)
+                                        ? "; or raise the limit of the method" + setBy(limited)
+                                                + ", which refuses some of these calls"
+                                        : "; they slow down " + limited.method()
+                                                + ", whose limit refuses calls meanwhile")),
+                facts);
+    }
+
+    /** Returns where the limit of the method is set, in parentheses and after a blank. */
+    private static String setBy(@Nullable MethodRate limited) {
+        String place = limited == null ? null : limited.limit();
+        return " (" + (place == null ? "rpc.server.services.<name>.methods.<method>.max-concurrency" : place) + ")";
+    }
+
+    private Told refused(LocalRefusals.Limiter limiter, String name) {
+        String change = switch (limiter) {
+            case BREAKER ->
+                "find out why calls failed before this circuit breaker opened; no failed or slow operation of these"
+                        + " calls was recorded in the last five minutes";
+            case BULKHEAD -> "allow more concurrent calls in the configuration of this bulkhead, or send fewer";
+            case CONCURRENCY -> "raise this limit of concurrent calls, or send fewer";
+            case RATE -> "raise the limit of this rate limiter, or send fewer calls through it";
+        };
+        Evidence.Counts counts = evidence.calls();
+        double usually = evidence.usual().figure("calls");
+        List<String> facts = usually <= 0
+                ? List.of()
+                : List.of(String.format(
+                        Locale.ROOT,
+                        "calls    %.0f per second, usually %.0f",
+                        (counts.calls() + counts.refused()) / evidence.seconds(),
+                        usually));
+        return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
+    }
+}

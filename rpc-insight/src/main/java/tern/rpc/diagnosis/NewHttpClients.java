@@ -1,0 +1,49 @@
+package tern.rpc.diagnosis;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens connections
+ * of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of the thread
+ * contains the number of the client. Not thread-safe: only one thread uses it.
+ */
+final class NewHttpClients {
+
+    private static final Pattern THREAD = Pattern.compile("HttpClient-(\\d+)-SelectorManager");
+
+    /** The rate is known after this time. */
+    private static final long MIN_NANOS = 2_000_000_000L;
+
+    private long firstNanos; // the time of the first look; 0 before it
+    private long firstNumber; // the highest number of a client in the first look
+    private long lastNanos;
+    private long lastNumber;
+
+    /** Adds the name of a thread. */
+    void add(String thread) {
+        Matcher client = THREAD.matcher(thread);
+        if (client.matches()) {
+            lastNumber = Math.max(lastNumber, Long.parseLong(client.group(1)));
+        }
+    }
+
+    /** Ends a look, in which the names of all threads were added. */
+    void looked(long now) {
+        if (firstNanos == 0) {
+            firstNanos = now;
+            firstNumber = lastNumber;
+        }
+        lastNanos = now;
+    }
+
+    /** Returns how many clients the process creates per second; 0 if it is not known yet. */
+    double perSecond() {
+        long passed = lastNanos - firstNanos;
+        return passed < MIN_NANOS ? 0 : (lastNumber - firstNumber) * 1e9 / passed;
+    }
+
+    void clear() {
+        firstNanos = 0;
+    }
+}

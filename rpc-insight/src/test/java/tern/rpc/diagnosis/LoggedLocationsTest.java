@@ -1,0 +1,46 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+
+/** Tests loggers that search the stack for the line that logs. */
+class LoggedLocationsTest {
+
+    private static void look(Sampler.Samples samples, String inner) {
+        StackTraceElement[] stack = {
+            new StackTraceElement("java.lang.StackWalker", "walk", null, 1),
+            new StackTraceElement(inner, "calcLocation", null, 1),
+            new StackTraceElement("org.apache.logging.log4j.spi.AbstractLogger", "info", null, 1),
+            new StackTraceElement("shop.Stock", "take", "Stock.java", 14)
+        };
+        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        samples.add(SampledCalls.sample(Phase.LOGGING, thread));
+        samples.addStack(Phase.LOGGING, thread, false);
+    }
+
+    private static Cause first(String inner) {
+        return new SampledCalls()
+                .calls(Shop.PLACE, Phase.LOGGING, 240, samples -> look(samples, inner))
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void patternWithTheLineThatLogsIsTheCause() {
+        assertThat(first("org.apache.logging.log4j.util.StackLocator").change().text())
+                .startsWith("no class, method or line")
+                .contains("Stock.take:14");
+        assertThat(first("ch.qos.logback.classic.spi.CallerData").change().text())
+                .startsWith("no class, method or line");
+    }
+
+    @Test
+    void loggerThatFormatsTheLineIsNot() {
+        assertThat(first("org.apache.logging.log4j.core.layout.PatternLayout")
+                        .change()
+                        .text())
+                .doesNotContain("class, method or line");
+    }
+}

@@ -1,0 +1,75 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.diagnosis.Shop.first;
+
+import java.net.SocketException;
+import java.net.http.HttpTimeoutException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.Phase;
+
+/** Tests calls whose timeouts pass, or whose connections end, while the whole process stands still. */
+class StoppedProcessesTest {
+
+    private static final String STOCK = "GET stock:80";
+
+    private final Shop shop = new Shop();
+
+    /** Returns the diagnosis if the process stands still for the given share of the time of calls that fail. */
+    private Diagnosis failing(double stood, Throwable failure) {
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
+        shop.pauses = (from, to) -> {
+            Times times = new Times();
+            times.add(Part.of(Part.Kind.OUTSIDE), (to - from) * stood);
+            return times;
+        };
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(Shop.PLACE, 0, failure, steps -> steps.own(2).in(Phase.HTTP, STOCK, 900));
+                }
+            });
+        }
+        return shop.diagnosis();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void peerIsNotBlamedForFailuresDuringAPauseOfTheProcess(boolean isTimeOut) {
+        Diagnosis miss = failing(
+                0.9,
+                isTimeOut ? new HttpTimeoutException("request timed out") : new SocketException("Connection reset"));
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("PROCESS STOOD STILL");
+        assertThat(miss.causes()).noneMatch(cause -> cause.name().contains(STOCK));
+    }
+
+    @Test
+    void peerStaysTheCauseOfFailuresThatAPauseDoesNotExplain() {
+        Diagnosis miss = failing(0.1, new HttpTimeoutException("request timed out"));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    @Test
+    void pauseIsKnownBeforeTheThreadThatMeasuresPausesRunsAgain() {
+        HiccupMeter meter = new HiccupMeter();
+        long now = System.nanoTime();
+        meter.sleepsUntil(now - TimeUnit.SECONDS.toNanos(3));
+
+        Times stood = meter.between(now - TimeUnit.SECONDS.toNanos(2), now, PauseTimes.NONE);
+
+        assertThat(stood.of(Part.of(Part.Kind.OUTSIDE))).isEqualTo(2e9);
+    }
+
+    @Test
+    void meterThatDoesNotMeasureReportsNoPause() {
+        HiccupMeter meter = new HiccupMeter();
+
+        assertThat(meter.between(0, System.nanoTime(), PauseTimes.NONE).isEmpty())
+                .isTrue();
+    }
+}
