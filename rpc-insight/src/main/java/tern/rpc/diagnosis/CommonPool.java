@@ -68,8 +68,9 @@ final class CommonPool {
                         + "\" (pass it to supplyAsync or runAsync, or use it instead of a parallel stream): " + busy
                         + "; all code of the process shares this pool, and it has only as many threads as processors,"
                         + " for tasks that compute"
-                : "run fewer or shorter tasks in \"" + pool.name() + "\", or use a separate executor for the long tasks: "
-                        + busy + "; its tasks compute, so more threads than processors would not make them quicker";
+                : "run fewer or shorter tasks in \"" + pool.name()
+                        + "\", or use a separate executor for the long tasks: " + busy
+                        + "; its tasks compute, so more threads than processors would not make them quicker";
         return new Told("COMMON POOL BUSY", pool.name(), Change.of(Where.CODE, change), facts);
     }
 }

@@ -415,9 +415,7 @@ public final class Diagnostician {
                 rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
-        if (recording.mayStart(seen)
-                && seen.isCollecting()
-                && CollectorText.REQUESTED.equals(seen.collectionCause())) {
+        if (recording.mayStart(seen) && seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause())) {
             process.searchExplicitCollections();
         }
         if (recording.isDue(now, sinceNanos, seen)) {

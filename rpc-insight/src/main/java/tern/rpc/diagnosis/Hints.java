@@ -37,7 +37,8 @@ final class Hints {
     private static final String CONTENT = "if this reads a file that seldom changes, read it once and keep its content";
     private static final String NUMBERS =
             "limit the precision of numbers (MathContext, setScale after each step), or use long instead";
-    private static final String FORMAT = "concatenate strings or use a StringBuilder: a format is parsed again for each text";
+    private static final String FORMAT =
+            "concatenate strings or use a StringBuilder: a format is parsed again for each text";
     private static final String SIGNATURE = "keep what was signed or checked, such as a token, while it is valid";
     private static final String KEEP = "create this object once and keep it";
     private static final String MAPPER = "create the mapper once and keep it: a new mapper examines all classes again";

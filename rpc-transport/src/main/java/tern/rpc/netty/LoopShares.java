@@ -44,7 +44,7 @@ final class LoopShares {
 
     /** Like {@link #join(InetAddress)}; returns null if the event loop does not divide its time. */
     static @Nullable Network join(EventLoop loop, InetAddress address) {
-        return loop instanceof EnduringLoop enduring ? enduring.shares().join(address) : null;
+        return loop instanceof ErrorTolerantLoop enduring ? enduring.shares().join(address) : null;
     }
 
     /** Counts a connection from the given address. {@link Network#leave} must be called when it is closed. */
