@@ -5,12 +5,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The class patterns from the configuration. A pattern is an exact class name, {@code com.acme.order.*} for the classes
  * of one package, or {@code com.acme.**} for the classes of a package and its subpackages. Immutable.
  */
 final class ClassPatterns {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClassPatterns.class);
 
     /** The property with which users allow additional classes. */
     static final String PROPERTY = "rpc.limits.allowed-classes";
@@ -28,12 +32,27 @@ final class ClassPatterns {
     }
 
     private void add(String entry) {
+        if (entry.endsWith("*")) {
+            warnOfAttacks(entry);
+        }
         if (entry.endsWith(".**")) {
             packageTrees.add(checked(entry, entry.substring(0, entry.length() - 3)) + '.');
         } else if (entry.endsWith(".*")) {
             packages.add(checked(entry, entry.substring(0, entry.length() - 2)));
         } else {
             classes.add(checked(entry, entry));
+        }
+    }
+
+    /** Warns about a package with classes that attacks use. A single class of such a package may be data. */
+    private static void warnOfAttacks(String entry) {
+        String name = entry.replaceFirst("[.*]+$", "");
+        if (GadgetNames.areIn(name, entry.endsWith(".**"))) {
+            LOG.warn(
+                    "{} contains {}, so messages may contain classes that attacks use. List only packages with data of"
+                            + " your own, or single classes",
+                    PROPERTY,
+                    entry);
         }
     }
 

@@ -3,8 +3,9 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 
 /**
- * The names of classes that are known to run harmful code when they are deserialized. These classes are rejected even
- * if a list of allowed classes contains them. Immutable.
+ * The names of classes that are known to run harmful code when they are deserialized. No error message suggests allowing
+ * them, and {@code rpc.limits.audit-classes} does not read them. A warning names a configured package that contains
+ * them. Immutable.
  */
 final class GadgetNames {
 
@@ -44,5 +45,11 @@ final class GadgetNames {
 
     static boolean contains(String name) {
         return PREFIXES.stream().anyMatch(name::startsWith);
+    }
+
+    /** Returns whether the package contains such classes, or, if the tree is meant, one of its subpackages does. */
+    static boolean areIn(String packageName, boolean tree) {
+        String prefix = packageName + '.';
+        return contains(prefix) || (tree && PREFIXES.stream().anyMatch(known -> known.startsWith(prefix)));
     }
 }
