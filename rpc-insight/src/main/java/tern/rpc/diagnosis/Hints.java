@@ -36,7 +36,7 @@ final class Hints {
                     + " runs the collector first";
     private static final String CONTENT = "if this reads a file that seldom changes, read it once and keep its content";
     private static final String NUMBERS =
-            "numbers with a limited precision (MathContext, setScale after each step), or long in place of long numbers";
+            "numbers with a limited precision (MathContext, setScale after each step), or long in place of decimals";
     private static final String FORMAT = "concatenation or a StringBuilder: a format is parsed again for each text";
     private static final String SIGNATURE = "keep what was signed or checked, such as a token, while it is valid";
     private static final String KEEP = "create this object once and keep it";
@@ -111,8 +111,8 @@ final class Hints {
             new Hint("LinkedList.", LIST),
             new Hint(
                     "HashMap.",
-                    "a hashCode that differs for different keys, and keys that are Comparable; if threads share the map,"
-                            + " a ConcurrentHashMap"),
+                    "a hashCode that differs for different keys, and keys that are Comparable; if threads share the"
+                            + " map, a ConcurrentHashMap"),
             new Hint("BigDecimal.", NUMBERS),
             new Hint("BigInteger.", NUMBERS),
             new Hint("String.format", FORMAT),

@@ -5,9 +5,9 @@ import java.util.regex.Pattern;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens connections
- * of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of the thread
- * contains the number of the client. Not thread-safe: only one thread uses it.
+ * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens
+ * connections of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of
+ * the thread contains the number of the client. Not thread-safe: only one thread uses it.
  */
 final class NewHttpClients {
 
