@@ -32,8 +32,8 @@ final class CauseText {
 
     /** The advice for operations that run while their calls hold a database connection. */
     private static final String OUTSIDE =
-            " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with the"
-                    + " transaction)";
+            " (run it outside of the transaction; with JPA, spring.jpa.open-in-view=false returns the connection with"
+                    + " the transaction)";
 
     /** The text before the owner's name in the name of a lock. */
     private static final String HELD = " held in ";

@@ -74,8 +74,8 @@ final class ExplicitCollections {
     }
 
     /**
-     * Returns the code that called {@code System.gc()} most often in the last minutes; null if it is unknown. Also ends a
-     * search that has run for long enough. The diagnosis calls this once a second.
+     * Returns the code that called {@code System.gc()} most often in the last minutes; null if it is unknown. Also ends
+     * a search that has run for long enough. The diagnosis calls this once a second.
      */
     @Nullable
     CollectionCaller most(long now) {

@@ -62,8 +62,9 @@ final class HttpConnections {
      * @param connects the number of samples in which the call opened a connection
      * @param connectingCalls the number of calls that opened a connection
      * @param slowlyConnectingCalls the number of calls that took long to open one
+     * @param jdk the number of samples in which the call used the HTTP client of the JDK
      */
-    private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls) {}
+    private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 
     /**
      * Returns the text of the cause if the connections explain the time of the given exchange; null otherwise.
@@ -80,7 +81,8 @@ final class HttpConnections {
         }
         double clients = evidence.tasks().clients().perSecond();
         double badPerSecond = evidence.calls().bad() / evidence.seconds();
-        if (clients >= MIN_CLIENTS && clients >= MANY_CLIENTS * badPerSecond) {
+        boolean isOfJdk = looks.jdk > 0 && 2 * looks.jdk >= looks.all;
+        if (isOfJdk && clients >= MIN_CLIENTS && clients >= MANY_CLIENTS * badPerSecond) {
             return newClients(host, place, clients);
         }
         if (looks.connectingCalls < MIN_WAITS || 3 * looks.connects < looks.all) {
@@ -173,16 +175,18 @@ final class HttpConnections {
         int connects = 0;
         int calls = 0;
         int slow = 0;
+        int jdk = 0;
         for (Excess.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().sum(matching) > 0) {
                 all += samples.httpLooks;
                 waits += samples.httpWaits;
+                jdk += samples.httpJdkLooks;
                 connects += samples.httpConnects;
                 calls += samples.httpConnects > 0 ? 1 : 0;
                 slow += samples.longestConnect > SLOW_CONNECT_NANOS ? 1 : 0;
             }
         }
-        return new Looks(all, waits, connects, calls, slow);
+        return new Looks(all, waits, connects, calls, slow, jdk);
     }
 }

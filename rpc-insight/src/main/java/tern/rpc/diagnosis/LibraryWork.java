@@ -58,8 +58,8 @@ final class LibraryWork {
     }
 
     /**
-     * Returns whether a logger searches the stack of the thread for the line that logs. A logger searches the stack only
-     * if the pattern of an appender contains the class, the method or the line.
+     * Returns whether a logger searches the stack of the thread for the line that logs. A logger searches the stack
+     * only if the pattern of an appender contains the class, the method or the line.
      */
     static boolean findsLocation(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {

@@ -82,7 +82,7 @@ final class LogText {
                     Change.of(
                             Where.CODE,
                             "no class, method or line (%C, %M, %L, %l, %F) in the patterns of the appenders, and"
-                                    + " includeLocation=\"false\": for each line, the logger walks through the whole stack"
+                                    + " includeLocation=\"false\": for each line, the logger walks through the stack"
                                     + in(calls)),
                     facts);
         }

@@ -66,7 +66,7 @@ final class MoreCalls {
         return most != null && isMuch && beganFirst(most) ? most : null;
     }
 
-    /** Returns whether the additional calls began before calls became late, so that they are no retries of late calls. */
+    /** Returns whether the additional calls began before calls became late. Otherwise they may be retries. */
     private boolean beganFirst(MethodRate rate) {
         double maxDelay = rate.factor() < MethodRate.MORE ? -MIN_LEAD_NANOS : MAX_DELAY_NANOS;
         return evidence.missedNanos() - rate.sinceNanos() <= maxDelay;

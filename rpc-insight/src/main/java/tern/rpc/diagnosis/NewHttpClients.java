@@ -2,15 +2,18 @@ package tern.rpc.diagnosis;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens connections
- * of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of the thread
- * contains the number of the client. Not thread-safe: only one thread uses it.
+ * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens
+ * connections of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of
+ * the thread contains the number of the client. Not thread-safe: only one thread uses it.
  */
 final class NewHttpClients {
 
     private static final Pattern THREAD = Pattern.compile("HttpClient-(\\d+)-SelectorManager");
+
+    private static final String JDK_CLIENT = "jdk.internal.net.http.";
 
     /** The rate is known after this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
@@ -19,6 +22,20 @@ final class NewHttpClients {
     private long firstNumber; // the highest number of a client in the first look
     private long lastNanos;
     private long lastNumber;
+
+    /** Returns whether the thread uses the HTTP client of the JDK, directly or through Spring. */
+    static boolean isUsedBy(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.startsWith(JDK_CLIENT) || type.endsWith(".JdkClientHttpRequest")) {
+                return true;
+            }
+            if (ApplicationCode.owns(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
 
     /** Adds the name of a thread. */
     void add(String thread) {

@@ -78,6 +78,7 @@ final class Sampler {
         // the number of samples in which a thread of the common pool had to pass on an HTTP answer, but none was free
         int httpCommonPool;
 
+        int httpJdkLooks; // the number of samples of exchanges in which the thread used the HTTP client of the JDK
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
         long longestConnect; // the longest period in which the thread opened an HTTP connection in all samples
 
@@ -154,6 +155,7 @@ final class Sampler {
             boolean isSeen = !list.isEmpty() && list.get(list.size() - 1).part().kind() == Part.Kind.HTTP;
             if (phase == Phase.HTTP || isSeen) {
                 httpLooks++;
+                httpJdkLooks += NewHttpClients.isUsedBy(thread) ? 1 : 0;
                 httpWaits += StackReader.waitsForHttpConnection(thread) ? 1 : 0;
                 httpCommonPool += isCommonPoolFull && StackReader.awaitsCommonPool(thread) ? 1 : 0;
                 addConnect(NewConnections.isOpening(thread));

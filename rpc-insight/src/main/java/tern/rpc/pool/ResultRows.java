@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Counts the rows that the results of one statement contain. A statement that suddenly returns many rows makes calls
  * late in several places: in the database, in the code that reads the rows, and in the collector. Only some results are
- * counted, because counting the rows of a result needs a proxy for it. Results without rows are not counted. Thread-safe.
+ * counted, because counting the rows of a result needs a proxy for it. Results without rows are not counted.
+ * Thread-safe.
  */
 public final class ResultRows {
 
@@ -40,7 +41,7 @@ public final class ResultRows {
 
     private ResultRows() {}
 
-    /** Returns the counter of the statement with the given name. Further statements share one counter without a name. */
+    /** Returns the counter of the statement with the given name. Further statements share one counter. */
     public static ResultRows of(String statement) {
         ResultRows known = STATEMENTS.get(statement);
         if (known != null) {

@@ -10,6 +10,7 @@ import tern.rpc.Phase;
 class NewHttpClientsTest {
 
     private static final String STOCK = "GET stock:80";
+    private static final String JDK = "jdk.internal.net.http.HttpClientImpl";
 
     /** Adds looks at the threads of a process that creates the given number of clients in each of four seconds. */
     private static TaskWatch looks(int clientsPerSecond) {
@@ -22,28 +23,29 @@ class NewHttpClientsTest {
         return tasks;
     }
 
-    private static void look(Sampler.Samples samples) {
+    private static void look(Sampler.Samples samples, String client) {
         StackTraceElement[] stack = {
             new StackTraceElement("java.util.concurrent.CompletableFuture", "get", null, 1),
-            new StackTraceElement("jdk.internal.net.http.HttpClientImpl", "send", null, 1),
+            new StackTraceElement(client, "send", null, 1),
             new StackTraceElement("shop.Stock", "ask", "Stock.java", 14)
         };
-        samples.add(SampledCalls.sample(
-                Phase.HTTP, new ThreadLook("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)));
+        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
+        samples.add(SampledCalls.sample(Phase.HTTP, thread));
+        samples.addStack(Phase.HTTP, thread, false);
     }
 
-    private static Cause first(int clientsPerSecond) {
+    private static Cause first(int clientsPerSecond, String client) {
         return new SampledCalls()
                 .tasks(looks(clientsPerSecond))
                 .usually(Shop.PLACE, Phase.HTTP, STOCK, 5)
-                .calls(Shop.PLACE, Phase.HTTP, 240, NewHttpClientsTest::look)
+                .calls(Shop.PLACE, Phase.HTTP, 240, samples -> look(samples, client))
                 .causes()
                 .get(0);
     }
 
     @Test
     void clientIsCreatedOnceInsteadOfForEachExchange() {
-        Cause first = first(2);
+        Cause first = first(2, JDK);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: " + STOCK);
         assertThat(first.change().text()).startsWith("create the java.net.http.HttpClient once and keep it");
@@ -52,6 +54,11 @@ class NewHttpClientsTest {
 
     @Test
     void peerIsTheCauseIfClientsAreKept() {
-        assertThat(first(0).kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first(0, JDK).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void newClientsOfOtherCodeAreNotTheCause() {
+        assertThat(first(2, "okhttp3.internal.http2.Http2Stream").kind()).isEqualTo("SLOW HTTP PEER");
     }
 }

@@ -169,8 +169,8 @@ final class DruidLedgerFilter extends FilterAdapter {
     }
 
     /**
-     * Measures the step to the next row of a result, and counts the row. A driver that reads rows in batches waits for the next batch
-     * during this step.
+     * Measures the step to the next row of a result, and counts the row. A driver that reads rows in batches waits for
+     * the next batch during this step.
      */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
