@@ -50,12 +50,19 @@ class LostEntriesTest extends SimulatedCluster {
         }
         source.lists(instance(10), instance(11), instance(12));
         timer.move(100 * SECOND);
-        assertThat(listed()).contains(instance(0).endpoint(), instance(1).endpoint(), instance(2).endpoint());
+        assertThat(listed())
+                .contains(
+                        instance(0).endpoint(),
+                        instance(1).endpoint(),
+                        instance(2).endpoint());
 
         peer(11).available = true;
         timer.move(2 * SECOND);
         assertThat(listed())
-                .containsExactly(instance(10).endpoint(), instance(11).endpoint(), instance(12).endpoint());
+                .containsExactly(
+                        instance(10).endpoint(),
+                        instance(11).endpoint(),
+                        instance(12).endpoint());
     }
 
     /** A registry may have lost its data while this process starts with a stored list. */
