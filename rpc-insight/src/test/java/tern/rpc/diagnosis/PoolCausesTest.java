@@ -265,8 +265,7 @@ class PoolCausesTest {
         Cause first = first(shop.diagnosis());
         assertThat(first.name()).isEqualTo("GET bank:80");
         assertThat(first.change().text())
-                .startsWith(
-                        "do not hold a connection of \"orders\" while this operation runs (run it outside of the");
+                .startsWith("do not hold a connection of \"orders\" while this operation runs (run it outside of the");
         assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
     }
 

@@ -64,7 +64,7 @@ final class JavaxAnnotations {
     }
 
     private static void addFields(Class<?> type, Set<String> found) {
-        if (!ExportedBeans.isForeign(type)) {
+        if (!ServiceInterfaces.isForeign(type)) {
             for (Field field : type.getDeclaredFields()) {
                 add(field, found);
             }
