@@ -325,6 +325,8 @@ class ClusterTest extends SimulatedCluster {
         peer(0).available = false;
         peer(1).available = false;
         assertThat(pick().isHeld()).isTrue();
+        peer(0).available = true;
+        peer(1).available = true;
         timer.move(31_000 * TICK);
         assertThat(listed()).hasSize(2);
     }

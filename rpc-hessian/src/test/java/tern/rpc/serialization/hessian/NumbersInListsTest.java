@@ -70,8 +70,8 @@ class NumbersInListsTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its 8 KiB buffer. hessian-lite flushes the buffer before a number
-     * that might not fit.
+     * hessian-lite splits binary data at the end of its 8 KiB buffer. It flushes the buffer before a number that might
+     * not fit.
      */
     @Test
     void runsBeforeBinaryDataAroundTheBorder() {
@@ -93,8 +93,8 @@ class NumbersInListsTest {
                         .build(),
                 Numbers.class);
 
-        assertThat(ten.read(Coding.bytes("58 99 91".repeat(9)), NUMBERS)).isEqualTo(Collections.nCopies(9, 1));
-        assertThatThrownBy(() -> ten.read(Coding.bytes("58 9a 91".repeat(10)), NUMBERS))
+        assertThat(ten.read(Coding.bytes("58 99" + " 91".repeat(9)), NUMBERS)).isEqualTo(Collections.nCopies(9, 1));
+        assertThatThrownBy(() -> ten.read(Coding.bytes("58 9a" + " 91".repeat(10)), NUMBERS))
                 .hasMessageContaining("more than 10 values");
     }
 
