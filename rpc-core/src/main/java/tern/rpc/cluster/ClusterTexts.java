@@ -44,7 +44,7 @@ final class ClusterTexts {
             return "no provider of " + service
                     + " may take the call: the client is not connected to the providers with the"
                     + " tag '" + leftOut + "'. The providers have more than " + ProviderChoice.MAX_TAGS
-                    + " tags, and other calls already need too many of them; look at the tags in " + source;
+                    + " tags, and other calls already need too many of them; check the tags in " + source;
         }
         return routes.all().isEmpty()
                 ? "no address of " + service + " is known; its source is " + source + ", " + reason(list, now)

@@ -13,7 +13,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class Finalizers {
 
-    static final String CHANGE = "close objects with try-with-resources or a Cleaner in place of finalize(): ";
+    static final String CHANGE = "close objects with try-with-resources or a Cleaner instead of finalize(): ";
 
     /** With fewer waiting objects, the finalizers are not mentioned. */
     private static final int MANY = 10_000;

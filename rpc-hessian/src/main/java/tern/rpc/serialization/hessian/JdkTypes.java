@@ -104,7 +104,7 @@ final class JdkTypes {
         return found;
     }
 
-    /** Returns a type that can be sent in place of the class with the given name; null if no such type is known. */
+    /** Returns a type that can be sent instead of the class with the given name; null if no such type is known. */
     static @Nullable String replacement(String name) {
         return REPLACEMENTS.get(name);
     }

@@ -56,8 +56,8 @@ final class JavaxAnnotations {
         }
         if (!found.isEmpty()) {
             LOG.warn(
-                    "Annotations of Java EE on {} or its interface have no effect, because Spring Boot 4 uses those of"
-                            + " Jakarta EE: {}. Import them from jakarta in place of javax",
+                    "Annotations of Java EE on {} or its interface have no effect, because Spring Boot 4 uses the"
+                            + " annotations of Jakarta EE: {}. Import them from jakarta instead of javax",
                     type.getName(),
                     String.join(", ", found));
         }

@@ -68,7 +68,7 @@ final class PropertyGroups {
 
     private final List<List<String>> paths;
 
-    /** @param paths the elements of all property names, with {@code *} in place of elements chosen by applications */
+    /** @param paths the elements of all property names, with {@code *} instead of elements that applications choose */
     PropertyGroups(List<List<String>> paths) {
         this.paths = List.copyOf(paths);
     }
@@ -127,7 +127,7 @@ final class PropertyGroups {
         }
         List<String> meant = Stream.concat(place.stream(), rest.stream()).toList();
         return "is an element of a list, but " + PropertyPaths.joined(group) + " is not a list; "
-                + (isNamed ? "write a name in place of the number" : "leave out the number") + ", as in "
+                + (isNamed ? "write a name instead of the number" : "leave out the number") + ", as in "
                 + (isProperty(meant) ? PropertyPaths.joined(meant) : example(place));
     }
 

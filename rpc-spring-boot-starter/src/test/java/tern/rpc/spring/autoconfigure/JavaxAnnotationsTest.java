@@ -48,9 +48,9 @@ class JavaxAnnotationsTest {
 
         assertThat(output)
                 .contains("Annotations of Java EE on shop.OrdersServer or its interface have no effect, because Spring"
-                        + " Boot 4 uses those of Jakarta EE: @javax.annotation.security.RolesAllowed,"
+                        + " Boot 4 uses the annotations of Jakarta EE: @javax.annotation.security.RolesAllowed,"
                         + " @javax.validation.constraints.Min, @javax.validation.constraints.NotBlank. Import them from"
-                        + " jakarta in place of javax");
+                        + " jakarta instead of javax");
     }
 
     @Test

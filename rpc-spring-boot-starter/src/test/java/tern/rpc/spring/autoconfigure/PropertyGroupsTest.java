@@ -13,7 +13,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Tests the messages for a value on a group of properties, and for a list in place of names. */
+/** Tests the messages for a value on a group of properties, and for a list instead of names. */
 @ExtendWith(OutputCaptureExtension.class)
 class PropertyGroupsTest {
 
@@ -60,10 +60,10 @@ class PropertyGroupsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        rpc.client.services[0].url               | write a name in place of the number, as in rpc.client.services.<name>.url
-        rpc.client.services[1].url[0]            | write a name in place of the number, as in rpc.client.services.<name>.url
-        rpc.client.services[0].name              | write a name in place of the number, as in rpc.client.services.<name>.url
-        rpc.client.services[0]                   | write a name in place of the number, as in rpc.client.services.<name>.url
+        rpc.client.services[0].url               | write a name instead of the number, as in rpc.client.services.<name>.url
+        rpc.client.services[1].url[0]            | write a name instead of the number, as in rpc.client.services.<name>.url
+        rpc.client.services[0].name              | write a name instead of the number, as in rpc.client.services.<name>.url
+        rpc.client.services[0]                   | write a name instead of the number, as in rpc.client.services.<name>.url
         rpc.client.services.o.methods[0].timeout | as in rpc.client.services.o.methods.<method>.timeout
         rpc.client.registries[0]                 | as in rpc.client.registries.<name>
         rpc.pools.executors[0].threads           | as in rpc.pools.executors.<name>.threads
