@@ -55,7 +55,7 @@ class DatabaseCausesTest {
                 .miss(statements(READ, 12, OTHER, 24, "select report", 120));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
-        assertThat(first(miss).change().text()).startsWith("the database itself");
+        assertThat(first(miss).change().text()).startsWith("check the database: its load");
     }
 
     @Test
@@ -140,7 +140,7 @@ class DatabaseCausesTest {
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: " + insert);
         assertThat(first(miss).change().text())
-                .contains("its plan", "an index", "a trigger of its table", "the lock that it waits for");
+                .contains("its plan", "its indexes", "a trigger of its table", "the lock that it waits for");
     }
 
     @Test

@@ -109,7 +109,7 @@ class FirstCausesTest {
                         call.in(Phase.HTTP, "GET carrier:80 (503)", 12);
                     }
                 }),
-                late("PEER FAILS: StockService.find at stock-1:20880: UNAVAILABLE", "read the log of", call -> {
+                late("PEER FAILS: StockService.find at stock-1:20880: UNAVAILABLE", "check the log of", call -> {
                     for (int i = 0; i < 12; i++) {
                         call.in(Phase.RPC, "StockService.find at stock-1:20880 (failed UNAVAILABLE)", 12);
                     }

@@ -206,7 +206,7 @@ class ForkedWorkTest {
         Told told = CommonPool.told(idlePool(), tasks.executor(ExecutorNames.COMMON_THREADS), List.of());
 
         assertThat(told.change().text())
-                .startsWith("fewer or shorter tasks")
+                .startsWith("run fewer or shorter tasks")
                 .contains("mostly in Reports.sum")
                 .contains("more threads than processors would not make them quicker");
     }

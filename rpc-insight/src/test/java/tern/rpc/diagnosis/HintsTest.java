@@ -54,12 +54,12 @@ class HintsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "BigDecimal.divide, a limited precision",
-        "BigInteger.pow, a limited precision",
-        "String.format, a StringBuilder",
+        "BigDecimal.divide, limit the precision",
+        "BigInteger.pow, limit the precision",
+        "String.format, use a StringBuilder",
         "Signature.verify, keep what was signed or checked",
         "HashMap.get, if threads share the map",
-        "IllegalStateException.<init>, no exceptions"
+        "IllegalStateException.<init>, do not create exceptions"
     })
     void costlyMethodHasAdvice(String called, String advice) {
         assertThat(Hints.computing(called)).contains(advice);

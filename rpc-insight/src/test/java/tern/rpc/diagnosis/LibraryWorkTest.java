@@ -197,7 +197,7 @@ class LibraryWorkTest {
             value = {
                 "java.util.Hashtable                               | use a concurrent collection",
                 "java.util.Collections$SynchronizedMap             | use a concurrent collection",
-                "java.lang.StringBuffer                            | a StringBuilder for each call",
+                "java.lang.StringBuffer                            | use a StringBuilder for each call",
                 "sun.security.provider.SecureRandom                | use ThreadLocalRandom",
                 "sun.security.provider.HmacDrbg                    | use ThreadLocalRandom",
                 "java.text.SimpleDateFormat                        | use a DateTimeFormatter",

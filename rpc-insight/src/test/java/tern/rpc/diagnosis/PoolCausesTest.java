@@ -347,8 +347,8 @@ class PoolCausesTest {
     void coreSizeIsAdvisedIfItLimitsTheThreads() {
         assertThat(changeOfCoreSize(6, 24))
                 .matches(
-                        "a core size \\(setCorePoolSize\\) of [2-6] in place of 1 for the executor \"printing\": it may"
-                                + " have 6 threads, but starts more threads than its core size only when its queue is"
+                        "set core size \\(setCorePoolSize\\) to [2-6] instead of 1 for the executor \"printing\": it may"
+                                + " start 6 threads, but starts more threads than its core size only when its queue is"
                                 + " full");
     }
 

@@ -27,7 +27,7 @@ class RetriedOperationsTest {
                 "HTTP | GET stock:80 (503) | PEER FAILS: GET stock:80 (503) | find out why GET stock:80 (503) fails",
                 "RPC | StockService.find at stock-1:20880 (failed RESOURCE_EXHAUSTED)"
                         + " | PEER FAILS: StockService.find at stock-1:20880: RESOURCE_EXHAUSTED"
-                        + " | read the log of StockService.find at stock-1:20880"
+                        + " | read the log and the diagnosis of StockService.find at stock-1:20880"
             })
     void failedOperationIsTheCauseOfThePauseBeforeItsRepetition(Phase phase, String name, String title, String change)
             throws Exception {

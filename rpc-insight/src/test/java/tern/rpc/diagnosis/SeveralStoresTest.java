@@ -59,7 +59,7 @@ class SeveralStoresTest {
         assertThat(DiagnosisText.title(first(miss)))
                 .as(miss.text())
                 .isEqualTo("SLOW DATABASE: every statement of replica");
-        assertThat(first(miss).change().text()).contains("the database of replica itself");
+        assertThat(first(miss).change().text()).contains("the database of replica: its load");
         assertThat(first(miss).ms()).isGreaterThan(110);
     }
 

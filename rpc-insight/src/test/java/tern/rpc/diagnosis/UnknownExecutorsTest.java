@@ -92,7 +92,7 @@ class UnknownExecutorsTest {
         assertThat(first.change().text())
                 .startsWith("use more threads or shorter tasks")
                 .contains("all of its 2 threads are busy, mostly waiting for a peer in Packages.extra")
-                .contains("about 10 calls wait for it in Packages.of:14");
+                .contains("about 10 calls wait for them in Packages.of:14");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("Packages.of waits for a thread of parcels"));
     }
 
