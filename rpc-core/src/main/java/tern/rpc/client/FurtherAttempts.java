@@ -40,7 +40,10 @@ final class FurtherAttempts {
     /** The interval at which providers are examined while calls to idempotent methods are in flight. */
     private static final long LOOK_MILLIS = 250;
 
-    /** The failure of an attempt that was ended because its provider is silent. Its retry is already paid for. */
+    /**
+     * The failure of an attempt that was ended because its provider is silent. The retry budgets have already counted
+     * its retry.
+     */
     private static final class SilentProvider extends RpcException {
         private static final long serialVersionUID = 1;
 

@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The thing that a server lacks according to its failure: the whole service, only the method, or neither. */
+    /** The part that a server lacks according to its failure: the whole service, only the method, or neither. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
