@@ -232,7 +232,7 @@ final class SymptomRules {
 
     /**
      * Merges the operations on a data source, Redis server or peer into one cause, if all operations on it have become
-     * slower. If this applies to several data sources, servers or peers, chooses the one that costs the most time.
+     * slower. If this applies to several data sources, servers or peers, chooses the most expensive of them.
      *
      * @return whether there is such a store or peer
      */
