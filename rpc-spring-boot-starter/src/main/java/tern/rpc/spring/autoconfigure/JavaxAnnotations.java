@@ -22,7 +22,10 @@ final class JavaxAnnotations {
 
     private static final Logger LOG = LoggerFactory.getLogger(JavaxAnnotations.class);
 
-    /** The beginnings of the names. Other annotations of {@code javax.annotation}, such as Nonnull, are not of Java EE. */
+    /**
+     * The prefixes of the names. Other annotations of {@code javax.annotation}, such as Nonnull, do not belong to Java
+     * EE.
+     */
     private static final List<String> REPLACED = List.of(
             "javax.annotation.PostConstruct",
             "javax.annotation.PreDestroy",
