@@ -225,7 +225,10 @@ class DubboRulesTest {
         assertThat(rules.route("get", ALL)).extracting(String::valueOf).containsExactly(expected.split(" "));
     }
 
-    /** The name of the provider's application must not matter, so it is before and after that of the caller. */
+    /**
+     * The name of the provider's application must not matter, so one name comes before the caller's name, and the other
+     * comes after it.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"a-shop", "z-shop"})
     void ruleOfTheCallersApplicationPrecedesTheRuleOfTheProvidersApplication(String shop) {
