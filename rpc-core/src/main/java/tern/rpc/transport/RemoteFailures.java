@@ -30,7 +30,7 @@ public final class RemoteFailures {
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
     /** The part of the message that Tern's client creates for an answer that does not come from an RPC server. */
-    private static final String ANOTHER_SERVER = "is the address that of ";
+    private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
      * The messages that servers send if they lack the whole service, or its group or version: Tern, gRPC for Go, and
