@@ -381,7 +381,10 @@ final class SymptomRules {
         }
     }
 
-    /** Attributes the failures of calls that have repeated the failed operation in vain to the same cause. */
+    /**
+     * Attributes the failures of calls to the same cause if the calls have repeated the failed operation without
+     * success.
+     */
     private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
         String operation = OperationNames.withoutStatus(failed.name());
