@@ -24,7 +24,7 @@ import tern.rpc.transport.RemoteFailures;
 /**
  * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
  * silent, for example because its process is frozen, if their method is idempotent and another provider can take the
- * call. The call is then attempted again. It would otherwise wait for the silent provider until its deadline.
+ * call. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
  * Thread-safe.
  */
 final class FurtherAttempts {

@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Warns about annotations of Java EE on services and their arguments, such as {@code
  * javax.validation.constraints.NotBlank}. Spring Boot 4 knows only the annotations of Jakarta EE, whose packages begin
- * with {@code jakarta}. Without a warning, the others would silently have no effect. They are recognized by name,
- * because their library is not a dependency.
+ * with {@code jakarta}. Without a warning, the others would silently have no effect. The annotations are recognized by
+ * name, because their library is not a dependency.
  */
 final class JavaxAnnotations {
 
