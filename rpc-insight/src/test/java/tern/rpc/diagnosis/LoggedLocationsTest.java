@@ -41,6 +41,6 @@ class LoggedLocationsTest {
         assertThat(first("org.apache.logging.log4j.core.layout.PatternLayout")
                         .change()
                         .text())
-                .doesNotContain("class, method or line");
+                .doesNotContain("class, method and line");
     }
 }
