@@ -23,7 +23,10 @@ public class RpcException extends RuntimeException {
         NO,
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
-        /** The method ran. It reported the failure itself, or its answer was lost or could not be encoded. */
+        /**
+         * The method ran. Either the method reported the failure itself, or its answer was lost or could not be
+         * encoded.
+         */
         YES;
 
         /** Returns this value or the given value, whichever is later in the order NO, MAYBE, YES. */

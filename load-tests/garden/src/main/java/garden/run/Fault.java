@@ -30,7 +30,7 @@ public final class Fault {
         this.text = text;
     }
 
-    /** Creates a fault. It represents a healthy situation unless {@link #truth} adds a true cause. */
+    /** Creates a fault. The fault represents a healthy situation unless {@link #truth} adds a true cause. */
     public static Fault of(String name, Stand stand, String text) {
         return new Fault(name, stand, text);
     }

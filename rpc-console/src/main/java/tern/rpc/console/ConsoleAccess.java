@@ -38,7 +38,7 @@ record ConsoleAccess(
             return "This application exports no services.";
         }
         if (format.get() == null) {
-            return "Calls need JSON. Add tern-rpc-json and Jackson, which the starter brings unless they are excluded.";
+            return "Calls need JSON. Add tern-rpc-json and Jackson, which the starter contains unless excluded.";
         }
         return "";
     }

@@ -82,7 +82,7 @@ public final class RpcConsoleEndpoint {
     @WriteOperation(produces = JSON)
     public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {
         if (!name.equals(CALL) && !name.equals(STOP)) {
-            return failed(new WrongRequestException(404, "only " + CALL + " and " + STOP + " take a POST"));
+            return failed(new WrongRequestException(404, "only " + CALL + " and " + STOP + " accept POST requests"));
         }
         try {
             ConsoleCalls calls = console.calls();

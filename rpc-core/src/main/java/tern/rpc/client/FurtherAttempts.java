@@ -24,7 +24,7 @@ import tern.rpc.transport.RemoteFailures;
 /**
  * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
  * silent, for example because its process is frozen, if their method is idempotent and another provider can take the
- * call. The call is then attempted again. It would otherwise wait for the silent provider until its deadline.
+ * call. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
  * Thread-safe.
  */
 final class FurtherAttempts {
@@ -40,7 +40,10 @@ final class FurtherAttempts {
     /** The interval at which providers are examined while calls to idempotent methods are in flight. */
     private static final long LOOK_MILLIS = 250;
 
-    /** The failure of an attempt that was ended because its provider is silent. Its retry is already paid for. */
+    /**
+     * The failure of an attempt that was ended because its provider is silent. The retry budgets have already counted
+     * its retry.
+     */
     private static final class SilentProvider extends RpcException {
         private static final long serialVersionUID = 1;
 

@@ -139,7 +139,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a timer that forgets cancelled tasks. The task of a cancelled hedge contains the arguments of its call.
+     * Creates a timer that removes cancelled tasks immediately, because the task of a cancelled hedge contains the
+     * arguments of its call.
      */
     static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor timer =

@@ -334,7 +334,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     @Override
     public void failed(Throwable cause) {
-        cancel("the receiver of its answers failed", cause);
+        cancel("the receiver of its answers threw an exception", cause);
     }
 
     // The following methods send requests to the server.

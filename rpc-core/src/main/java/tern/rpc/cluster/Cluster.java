@@ -99,7 +99,7 @@ public final class Cluster implements AutoCloseable {
      * Subscribes to the source of the provider list.
      *
      * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
-     *     if another reference has waited for the same list in vain
+     *     if another reference has already waited for the same list without success
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);

@@ -143,7 +143,7 @@ final class ConsistentHash implements Balancer {
     }
 
     /**
-     * Returns the provider with the highest rank for the slot among those that can take the call.
+     * Returns the provider with the highest rank for the slot among the providers that can take the call.
      *
      * @param known 1.25 times the mean number of calls in flight, or UNKNOWN
      */

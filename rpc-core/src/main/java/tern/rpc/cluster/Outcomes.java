@@ -11,8 +11,8 @@ import tern.rpc.endpoint.Outcome;
 public final class Outcomes {
 
     /**
-     * A deadline that is noticed later than this was noticed late because this process had paused or its threads got no
-     * processor time. The calls to all providers then fail, and the failures say nothing about the providers.
+     * If this process notices a deadline later than this, the process had paused or its threads got no processor time.
+     * The calls to all providers then fail, and the failures say nothing about the providers.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 

@@ -211,7 +211,7 @@ final class ProviderChoice {
         if (!rules.equals(refused)) {
             refused = rules;
             LOG.warn(
-                    "{}: {} would disable all {} providers and is ignored in this point",
+                    "{}: {} would disable all {} providers and is ignored where it disables providers",
                     service,
                     rules,
                     instances.size());

@@ -150,8 +150,8 @@ final class Routes {
     }
 
     /**
-     * If providers exist that should take calls with the given tag, but the client is not connected to them because
-     * there are too many tags, returns their tag. Otherwise returns null.
+     * Returns the tag of the providers for calls with the given tag, if the client is not connected to these providers
+     * because there are too many tags. Otherwise returns null.
      */
     @Nullable
     String leftOut(String tag) {

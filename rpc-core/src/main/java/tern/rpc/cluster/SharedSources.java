@@ -66,12 +66,12 @@ final class SharedSources {
          */
         void refresh();
 
-        /** Records that a reference has waited in vain for the first list of the source. */
+        /** Records that a reference has waited for the first list of the source without success. */
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited in vain for the first list. The other references then need not wait, so
-         * that an application with many references starts soon.
+         * Returns whether a reference has waited for the first list without success. The other references then need not
+         * wait, so that an application with many references starts soon.
          */
         boolean isLate();
 

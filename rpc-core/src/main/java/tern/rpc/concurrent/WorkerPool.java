@@ -195,9 +195,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * If many tasks wait, starts a thread in addition to the one that {@link #runQueued} wakes. The number of threads
-     * then grows exponentially. Without the additional threads, a task would wait until all earlier threads have been
-     * scheduled one after the other, which takes seconds if the processors are busy.
+     * If many tasks wait, starts a thread in addition to the thread that {@link #runQueued} wakes. The number of
+     * threads then grows exponentially. Without the additional threads, a task would wait until all earlier threads
+     * have been scheduled one after the other, which takes seconds if the processors are busy.
      */
     private void startAnother() {
         if (idle.get() == null && admitted.get() - threads.get() >= MANY_WAITING) {

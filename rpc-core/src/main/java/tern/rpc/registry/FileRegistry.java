@@ -166,7 +166,7 @@ public final class FileRegistry implements Registry {
             state = found;
             sources.forEach(source -> source.tell(found));
         } catch (RuntimeException e) {
-            LOG.error("{} could not be looked at", url, e);
+            LOG.error("The file {} could not be checked for changes", url, e);
         }
     }
 

@@ -51,7 +51,7 @@ public final class RememberedSource implements EndpointSource {
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
-    /** The end of the name of a file that is being written, before it replaces the stored list. */
+    /** The suffix of the name of an unfinished file. A finished file replaces the stored list. */
     private static final String UNFINISHED = ".next";
 
     private static final Pattern UNFINISHED_NAME = Pattern.compile("[\\w.]+-[0-9a-f]{16}\\.json\\d*\\.next");

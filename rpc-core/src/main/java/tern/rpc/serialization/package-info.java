@@ -1,4 +1,6 @@
-/** The interfaces that every serialization format implements. They use only arrays and classes of the JDK. */
+/**
+ * The interfaces that every serialization format implements. These interfaces use only arrays and classes of the JDK.
+ */
 @NullMarked
 package tern.rpc.serialization;
 

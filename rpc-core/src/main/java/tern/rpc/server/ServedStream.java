@@ -222,7 +222,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * Ends the call's streams after the call has been answered. If the method has not ended the call itself, the call's
-     * cancel listeners run, so that a method that waits for {@link MessageSink#isReady} learns that the call has ended.
+     * cancel listeners run. These listeners inform a method that waits for {@link MessageSink#isReady}.
      */
     void answered() {
         if (aborted || (invoked.get() && !result.isDone())) {

@@ -17,7 +17,7 @@ final class ProtoNames {
 
     /** The messages of Tern and Dubbo, which use Java's names, and the message for a server that does not speak RPC. */
     private static final Pattern OTHER_CAUSES = Pattern.compile(
-            " is not exported here|has no method |Invoker (?:for gRPC )?not found|is the address that of ");
+            " is not exported here|has no method |Invoker (?:for gRPC )?not found|does the address belong to ");
 
     private ProtoNames() {}
 

@@ -30,7 +30,7 @@ public final class RemoteFailures {
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
     /** The part of the message that Tern's client creates for an answer that does not come from an RPC server. */
-    private static final String ANOTHER_SERVER = "is the address that of ";
+    private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
      * The messages that servers send if they lack the whole service, or its group or version: Tern, gRPC for Go, and
@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The thing that a server lacks according to its failure: the whole service, only the method, or neither. */
+    /** The part that a server lacks according to its failure: the whole service, only the method, or neither. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,

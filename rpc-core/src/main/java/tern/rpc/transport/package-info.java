@@ -1,4 +1,4 @@
-/** The interfaces that every transport implements. They separate calls from the bytes on the wire. */
+/** The interfaces that every transport implements. These interfaces separate calls from the bytes on the wire. */
 @NullMarked
 package tern.rpc.transport;
 

@@ -34,7 +34,7 @@ class NonBlockingThreadsTest {
         Mono<Integer> mono(String item);
     }
 
-    /** A thread such as WebFlux uses. */
+    /** A thread like the threads of WebFlux. */
     private static final class EventLoop extends Thread implements NonBlocking {
         EventLoop(Runnable task) {
             super(task, "reactor-http-1");

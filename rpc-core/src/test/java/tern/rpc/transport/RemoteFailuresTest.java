@@ -45,8 +45,8 @@ class RemoteFailuresTest {
                 "SERVICE | UNIMPLEMENTED | NO | service a.B is not exported here; exported services: none",
                 "SERVICE | UNIMPLEMENTED | NO | service a.B:2.0 is not exported here; exported services: a.B",
                 "SERVICE | UNIMPLEMENTED | MAYBE | unknown service a.B",
-                "SERVICE | UNIMPLEMENTED | MAYBE | it answered HTTP status 404; is the address that of one?",
-                "SERVICE | UNKNOWN | MAYBE | it answered HTTP status 405; is the address that of one?",
+                "SERVICE | UNIMPLEMENTED | MAYBE | HTTP status 404; does the address belong to an RPC server?",
+                "SERVICE | UNKNOWN | MAYBE | HTTP status 405; does the address belong to an RPC server?",
                 "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | Method not found: a.B/c",
                 "SERVICE_OR_METHOD | UNIMPLEMENTED | MAYBE | ''",
                 "SERVICE_OR_METHOD | INVALID_ARGUMENT | NO | Fail to decode request due to: Service not found:a.B, c",
@@ -58,7 +58,7 @@ class RemoteFailuresTest {
                 "NOTHING | UNIMPLEMENTED | NO | a.B has no method c",
                 "NOTHING | UNIMPLEMENTED | MAYBE | unknown method c for service a.B",
                 "NOTHING | UNIMPLEMENTED | NO | generic calls are switched off on this server",
-                "NOTHING | UNAVAILABLE | MAYBE | it answered HTTP status 502; is the address that of one?",
+                "NOTHING | UNAVAILABLE | MAYBE | HTTP status 502; does the address belong to an RPC server?",
                 "NOTHING | NOT_FOUND | NO | unknown service gold"
             })
     void theMessageTellsWhetherTheServiceIsMissing(

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Collections and maps like those of libraries. */
+/** Collections and maps that resemble the types of libraries. */
 public final class Containers {
 
     private Containers() {}

@@ -1,3 +1,3 @@
-/** Collections and maps like those of libraries. No service declares them. */
+/** Collections and maps that resemble the types of libraries. No service declares them. */
 @org.jspecify.annotations.NullMarked
 package com.example.library;

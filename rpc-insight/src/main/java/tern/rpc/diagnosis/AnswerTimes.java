@@ -28,7 +28,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
 
     /**
      * The operations of one recorded call. A call that met the target has the weight {@link CallRecords#ONE_IN},
-     * because only one in so many of these calls is recorded.
+     * because only a sample of these calls is recorded.
      */
     private record Answered(double eachNanos, double weight) {}
 

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Code that makes the JVM collect garbage by {@code System.gc()}.
+ * Code that makes the JVM collect garbage by calling {@code System.gc()}.
  *
  * @param place the code of the application, or the innermost code outside of {@code java.lang} if there is none
  * @param thread the common name of the threads that run the code

@@ -22,7 +22,7 @@ final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
-    /** The cause that the JVM reports for collections that code of the process requests. */
+    /** The cause that the JVM reports if code of the process requests a collection. */
     static final String REQUESTED = "System.gc()";
 
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */

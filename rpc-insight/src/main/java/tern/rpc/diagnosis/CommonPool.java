@@ -55,8 +55,8 @@ final class CommonPool {
     }
 
     /**
-     * Describes the busy common pool as a cause. More threads are never recommended: the JVM chooses their number by
-     * the processors, and all code of the process shares them.
+     * Describes the busy common pool as a cause. More threads are never recommended: the JVM derives their number from
+     * the number of processors, and all code of the process shares them.
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */

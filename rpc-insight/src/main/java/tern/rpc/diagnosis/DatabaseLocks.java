@@ -136,8 +136,8 @@ final class DatabaseLocks {
 
     private static String change(String table, String statement, @Nullable Holder holder, boolean isRow) {
         if (holder == null) {
-            return "end the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
-                    + " sooner: " + elsewhere(statement)
+            return "shorten the transaction that locks " + (isRow ? "rows of " : "") + "the table " + table
+                    + ": " + elsewhere(statement)
                     + " that changes, locks or writes it, such as a migration or a batch; if no session holds a lock,"
                     + " check the plans of these statements for a missing or unused index or old statistics";
         }

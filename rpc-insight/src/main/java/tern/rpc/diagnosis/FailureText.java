@@ -68,7 +68,7 @@ final class FailureText {
                     "create the table: a migration did not run, or the schema is not on the search path"),
             Known.of(
                     "Lock wait timeout| 55P03",
-                    "end the transaction that holds the row sooner: the database ended a wait for its lock after a"
+                    "shorten the transaction that holds the row: the database ended a wait for its lock after a"
                             + " timeout"),
             Known.of(
                     " 57014|SQLTimeoutException",

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds executors that are no beans in the fields of the application's classes, such as a {@code static final
+ * Finds executors that are not beans in the fields of the application's classes, such as a {@code static final
  * ExecutorService}. Searches only classes that are on the stacks of tasks or of waiting calls.
  */
 final class FieldExecutors {
@@ -98,7 +98,7 @@ final class FieldExecutors {
                 }
             }
         } catch (ClassNotFoundException | LinkageError e) {
-            // A class of another class loader keeps its executor for itself.
+            // An executor in a class of another class loader is not found.
             return;
         }
     }

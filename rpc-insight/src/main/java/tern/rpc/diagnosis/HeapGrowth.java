@@ -72,8 +72,8 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     record Use(long atNanos, long bytes, boolean major, Old old) {}
 
     /**
-     * Returns the growth of the used memory; null if it does not grow much, or not steadily, or if the heap will not be
-     * full soon.
+     * Returns the growth of the used memory; null if the growth is small or not steady, or if the heap will not be full
+     * soon.
      *
      * @param uses the used memory after the last collections, the oldest first
      */

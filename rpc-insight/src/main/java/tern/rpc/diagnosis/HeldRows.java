@@ -144,7 +144,7 @@ final class HeldRows {
         /** Returns the recommended change for the code of this transaction. */
         String advice() {
             boolean isNamed = Statements.isNamedLock(locking);
-            return (isNamed ? "release this lock sooner" : "end the transaction that holds the row sooner")
+            return (isNamed ? "release this lock sooner" : "shorten the transaction that holds the row")
                     + (begun == null ? "" : ", begun in " + ApplicationCode.shown(begun))
                     + (isNamed ? ": it was taken with " : ": it locked rows with ")
                     + locking

@@ -31,7 +31,9 @@ final class HttpConnections {
      */
     private static final int MIN_LEAKING = 20;
 
-    /** New clients are the cause only if at least this number of them per late or failed call is created. */
+    /**
+     * New clients are the cause only if the process creates at least this number of clients per late or failed call.
+     */
     private static final double MANY_CLIENTS = 0.3;
 
     private static final double MIN_CLIENTS = 1; // per second

@@ -81,7 +81,7 @@ final class LargeResults {
 
     /**
      * Attributes the work of code on the rows of a large result to the statement that returns the rows. Code with known
-     * advice, such as a search through a list, stays a cause of its own.
+     * advice, such as a search through a list, stays a separate cause.
      */
     void passOn(Leaves leaves) {
         for (Part statement : excess.account.longestFirst()) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether answers with status 429 count as bad calls. Answers with status 429 do not count as bad calls if a
- * rate limiter refuses only calls beyond the usual number, as it should. The refusals count if fewer calls than usual
+ * rate limiter refuses only calls beyond the usual number, as intended. The refusals count if fewer calls than usual
  * are served while calls are refused. Not thread-safe: only one thread uses it.
  */
 final class LimitedCallers {

@@ -81,7 +81,7 @@ final class LogText {
                     "log appenders",
                     Change.of(
                             Where.CODE,
-                            "no class, method or line (%C, %M, %L, %l, %F) in the patterns of the appenders, and"
+                            "remove class, method and line (%C, %M, %L, %l, %F) from the appenders' patterns, and set"
                                     + " includeLocation=\"false\": for each line, the logger walks through the stack"
                                     + in(calls)),
                     facts);

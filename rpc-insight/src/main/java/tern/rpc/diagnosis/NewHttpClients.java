@@ -5,9 +5,9 @@ import java.util.regex.Pattern;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes that the application creates a new HTTP client of the JDK for many exchanges. Each client opens
- * connections of its own, on a thread of its own, so the stacks of calls only show a wait for an answer. The name of
- * the thread contains the number of the client. Not thread-safe: only one thread uses it.
+ * Recognizes applications that create a new HTTP client of the JDK for many exchanges. Each client opens separate
+ * connections on a separate thread, so the stacks of calls only show a wait for an answer. The name of the thread
+ * contains the number of the client. Not thread-safe: only one thread uses it.
  */
 final class NewHttpClients {
 
@@ -18,8 +18,8 @@ final class NewHttpClients {
     /** The rate is known after this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
-    private long firstNanos; // the time of the first look; 0 before it
-    private long firstNumber; // the highest number of a client in the first look
+    private long firstNanos; // the time of the first inspection; 0 before it
+    private long firstNumber; // the highest client number in the first inspection
     private long lastNanos;
     private long lastNumber;
 
@@ -45,7 +45,7 @@ final class NewHttpClients {
         }
     }
 
-    /** Ends a look, in which the names of all threads were added. */
+    /** Called after the names of all threads have been added. */
     void looked(long now) {
         if (firstNanos == 0) {
             firstNanos = now;

@@ -226,7 +226,7 @@ final class OperationCounts {
      * Returns the operation that keeps a pool's connections busy because calls run it more often than usual. Without
      * these additional operations, the pool would have free connections. Returns null if there is no such operation.
      *
-     * @param leaves the extra time by activity or wait
+     * @param leaves the extra time of the calls, by activity or wait
      */
     @Nullable
     Part filling(PoolLook pool, Times leaves) {

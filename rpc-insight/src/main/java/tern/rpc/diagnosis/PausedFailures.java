@@ -4,8 +4,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes calls that failed only because the whole process stood still. When a stopped process goes on, the timeouts
- * of its operations have passed and peers have closed its connections, although the peers themselves were never slow.
+ * Recognizes calls that failed only because the whole process stood still. When a stopped process continues, the
+ * timeouts of its operations have passed and peers have closed its connections, although the peers themselves were
+ * never slow.
  */
 final class PausedFailures {
 

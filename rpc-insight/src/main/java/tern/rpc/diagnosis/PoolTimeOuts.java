@@ -13,8 +13,8 @@ final class PoolTimeOuts {
     private PoolTimeOuts() {}
 
     /**
-     * Describes the time limit of a pool that is shorter than calls usually wait for the pool. Returns null if calls
-     * usually wait for a shorter time, or if the limit of the pool is unknown.
+     * Describes a time limit that is shorter than the usual wait for its pool. Returns null if calls usually wait for a
+     * shorter time, or if the limit of the pool is unknown.
      */
     static @Nullable TooShort of(Evidence evidence, Excess excess, Part part) {
         PoolLook pool = PoolLook.find(evidence.pools(), part);

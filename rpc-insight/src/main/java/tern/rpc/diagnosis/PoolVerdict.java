@@ -326,7 +326,7 @@ record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Requests that waited in vain needed a connection, too, so they are added to the requests that got a
+        // Requests that got no connection in time needed one, too, so they are added to the requests that got a
         // connection.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;

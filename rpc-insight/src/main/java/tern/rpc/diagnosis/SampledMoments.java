@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What other threads did at the moments at which the threads of calls were sampled. A sample belongs to the moment with
- * the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
+ * The work of other threads at the moments at which the threads of calls were sampled. A sample belongs to the moment
+ * with the same time. Only the last {@value #MAX_MOMENTS} moments are kept. Not thread-safe: only one thread uses it.
  */
 final class SampledMoments {
 
@@ -28,10 +28,10 @@ final class SampledMoments {
             boolean isCommonPoolFull, @Nullable Work work) {}
 
     /**
-     * What the threads that serve no call did at one moment.
+     * The work of the threads that serve no call, at one moment.
      *
-     * @param busy the common names of the threads of which at least one worked
-     * @param incomplete the common names of the threads of which some were not sampled
+     * @param busy the common names of threads; at least one thread with each name worked
+     * @param incomplete the common names of threads; some threads with each name were not sampled
      */
     record Work(Set<String> busy, Set<String> incomplete) {
 

@@ -172,7 +172,7 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "end the transaction that holds the row sooner: " + DatabaseLocks.elsewhere(text)
+                            "shorten the transaction that holds the row: " + DatabaseLocks.elsewhere(text)
                                     + "; if no session holds it, check the plan or a trigger of this"
                                     + " statement" + at(place) + ": "
                                     + text
@@ -310,7 +310,7 @@ final class StoreText {
                         && operations.areOfSameServer(last, statement)
                         && holds(lower, last.toLowerCase(Locale.ROOT))) {
                     StackTraceElement place = holder.place();
-                    return "end the transaction that holds the row sooner"
+                    return "shorten the transaction that holds the row"
                             + (place == null ? "" : ", begun in " + ApplicationCode.shown(place))
                             + ": its last statement is " + last + Statements.now(holder);
                 }

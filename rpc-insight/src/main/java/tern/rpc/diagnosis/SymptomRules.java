@@ -232,7 +232,7 @@ final class SymptomRules {
 
     /**
      * Merges the operations on a data source, Redis server or peer into one cause, if all operations on it have become
-     * slower. If this applies to several data sources, servers or peers, chooses the one that costs the most time.
+     * slower. If this applies to several data sources, servers or peers, chooses the most expensive of them.
      *
      * @return whether there is such a store or peer
      */
@@ -381,7 +381,10 @@ final class SymptomRules {
         }
     }
 
-    /** Attributes the failures of calls that have repeated the failed operation in vain to the same cause. */
+    /**
+     * Attributes the failures of calls to the same cause if the calls have repeated the failed operation without
+     * success.
+     */
     private void passOnFailures(Part pauses, RepeatedOperations.Failed failed) {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
         String operation = OperationNames.withoutStatus(failed.name());

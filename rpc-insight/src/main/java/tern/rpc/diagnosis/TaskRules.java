@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes the wait for a thread of an executor, and the rejections by a full executor, to whatever occupies the
+ * Attributes the wait for a thread of an executor, and the rejections by a full executor, to the work that occupies the
  * executor's threads. If an executor is full because its tasks wait, for example for a connection or a lock, the full
  * executor is only a symptom. Neither more threads nor another executor would help while the tasks of an executor wait.
  */

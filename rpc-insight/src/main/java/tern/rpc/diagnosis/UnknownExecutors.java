@@ -174,7 +174,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns where an executor that is no bean is found, and where its tasks come from, one fact per short line.
+     * Returns where an executor that is not a bean is found, and where its tasks come from, one fact per short line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

@@ -123,7 +123,7 @@ class AdviceTest {
             value = {
                 "SQLException 40001 of update stock                      | lock rows in the same order",
                 "SQLException 08004 (Too many connections)               | fewer connections in the pools",
-                "SQLException HY000 (Lock wait timeout exceeded)         | end the transaction that holds the row",
+                "SQLException HY000 (Lock wait timeout exceeded)         | shorten the transaction that holds the row",
                 "PSQLException 25006 of update stock                     | connect to the primary",
                 "PSQLException 42P01 of select stock                     | a migration did not run",
                 "NoClassDefFoundError in Quotes.price:9                  | a static initializer failed",

@@ -97,7 +97,7 @@ class HeldRowsTest {
         HeldRows.Found found = found();
         assertThat(found).isNotNull();
         assertThat(found.advice())
-                .startsWith("end the transaction that holds the row sooner")
+                .startsWith("shorten the transaction that holds the row")
                 .contains("it locked rows with " + LOCK)
                 .contains("thread audit is mostly in Packages.extra:")
                 .endsWith("do not hold the lock during an HTTP exchange");
@@ -416,6 +416,6 @@ class HeldRowsTest {
                 .in(Phase.SQL, other, 80)));
 
         assertThat(DiagnosisText.title(first)).isEqualTo("ROW LOCK: stock");
-        assertThat(first.change().text()).startsWith("end the transaction").contains("Packages.extra:");
+        assertThat(first.change().text()).startsWith("shorten the transaction").contains("Packages.extra:");
     }
 }

@@ -13,7 +13,7 @@ import tern.rpc.pool.ResultRows;
 class LargeResultsTest {
 
     private final Shop shop = new Shop();
-    // The counters of rows belong to the process, so each test needs a statement of its own.
+    // The counters of rows belong to the process, so each test needs a different statement.
     private final String statement = "select * from visits_" + UUID.randomUUID();
 
     private void seconds(int count, double sqlMillis, double ownMillis, int rows) {

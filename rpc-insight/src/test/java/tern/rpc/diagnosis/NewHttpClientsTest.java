@@ -12,7 +12,7 @@ class NewHttpClientsTest {
     private static final String STOCK = "GET stock:80";
     private static final String JDK = "jdk.internal.net.http.HttpClientImpl";
 
-    /** Adds looks at the threads of a process that creates the given number of clients in each of four seconds. */
+    /** Adds inspections of a process that creates the given number of clients in each of four seconds. */
     private static TaskWatch looks(int clientsPerSecond) {
         TaskWatch tasks = new TaskWatch();
         for (int second = 1; second <= 5; second++) {

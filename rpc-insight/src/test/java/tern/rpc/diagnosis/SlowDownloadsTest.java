@@ -16,7 +16,7 @@ import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.State;
 
-/** Tests web requests whose answers are written by threads other than the one that began the request. */
+/** Tests web requests whose answers are not written by the thread that began the request. */
 class SlowDownloadsTest {
 
     private static final String EXPORT = "web.GET /export";

@@ -329,7 +329,7 @@ class WaitingTasksTest {
                 .isEqualTo("WAITS FOR A RESULT: Packages.of");
     }
 
-    /** Simulates an executor whose tasks take 30 ms, and whose running tasks run code of the waiting class. */
+    /** Simulates an executor whose tasks take 30 ms. The running tasks are in code of the class that waits. */
     private List<Cause> causesAtFullExecutor(double others, double queuedMillis) throws Exception {
         long[] started = {0};
         shop.pools.add(() -> PoolSnapshot.builder("packager", PoolKind.EXECUTOR, THREADS)

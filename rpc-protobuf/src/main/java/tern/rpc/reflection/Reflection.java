@@ -39,7 +39,7 @@ final class Reflection {
                         : unknown(answer, "message " + name);
             case SERVICES -> answer.services(services);
             case NOTHING ->
-                answer.error(StatusCode.INVALID_ARGUMENT, "the request asks for nothing that this server knows");
+                answer.error(StatusCode.INVALID_ARGUMENT, "this server does not support this kind of request");
         };
     }
 

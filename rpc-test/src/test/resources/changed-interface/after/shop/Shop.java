@@ -3,7 +3,7 @@ package shop;
 import java.io.Serializable;
 import java.util.Set;
 
-/** The interface of the provider, which is newer than that of the caller. */
+/** The provider's interface, which is newer than the caller's interface. */
 public interface Shop {
 
     enum Color {

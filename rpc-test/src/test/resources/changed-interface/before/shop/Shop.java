@@ -3,7 +3,7 @@ package shop;
 import java.io.Serializable;
 import java.util.List;
 
-/** The interface of the caller, which is older than that of the provider. */
+/** The caller's interface, which is older than the provider's interface. */
 public interface Shop {
 
     enum Color {

@@ -144,8 +144,8 @@ final class CallerConnection implements PendingCall.Carrier {
     }
 
     /**
-     * Tries the host's addresses one after another, and begins with the one at which the server was last reached. If
-     * each connection began with the first address, each connection might first wait for an unreachable address. All
+     * Tries the host's addresses one after another, and begins with the address at which the server was last reached.
+     * If each connection began with the first address, each connection might first wait for an unreachable address. All
      * attempts together take at most the connect timeout.
      */
     private SocketChannel connect() throws IOException {

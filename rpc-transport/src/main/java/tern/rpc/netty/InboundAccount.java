@@ -191,8 +191,8 @@ public final class InboundAccount {
 
     /**
      * Returns whether this connection may exceed the budget before the given connection. The connection whose address
-     * holds fewer bytes is first. Among the connections of one address, the one that has waited longer is first. Any
-     * thread may call this method.
+     * holds fewer bytes is first. Among the connections of one address, the connection that has waited longer is first.
+     * Any thread may call this method.
      */
     boolean goesBefore(InboundAccount other) {
         return part == other.part ? place < other.place : part.bytes() < other.part.bytes();

@@ -105,8 +105,8 @@ public final class IncompleteInput {
     }
 
     /**
-     * Returns whether slow bytes are tolerated for now: for at most the idle timeout, and only while the connection has
-     * patience.
+     * Returns whether slow bytes are tolerated for now: for at most the idle timeout, and only while {@link
+     * Reading#hasPatience} is true.
      */
     private boolean mayTakeLonger(long now) {
         return now - pace.sinceNanos() < connection.settings().idleTimeout().toNanos() && connection.hasPatience();

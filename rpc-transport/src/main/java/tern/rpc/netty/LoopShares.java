@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * server has connections. {@link FairReads} limits the time for each connection, so an address with a thousand busy
  * connections would still get a thousand times as much time as an address with one connection.
  *
- * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its tasks.
- * All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When the connections of a network have
- * used up its share, each of them rests after its next read. After each pass, the connections that have rested the
- * longest are read again, as many as the share of their network permits. The next pass begins at once, so no time is
- * lost if only one network sends bytes. Confined to the event loop.
+ * <p>An event loop works in passes: it reads once from each connection that has received bytes, and then runs its
+ * tasks. All networks together get {@link #PASS_NANOS} in one pass, in equal shares. When the connections of a network
+ * have used up its share, each of them rests after its next read: the server does not read from it. After each pass,
+ * the connections that have rested the longest are read again, as many as the share of their network permits. The next
+ * pass begins at once, so no time is lost if only one network sends bytes. Confined to the event loop.
  */
 final class LoopShares {
 

@@ -76,7 +76,7 @@ final class ServerCounters {
     void stalled(String method, SocketAddress peer, long unsentBytes) {
         stalled.increment();
         LOG.warn(
-                "A stream of {} to {} has not moved for 10 s although its peer and the socket would take more; {} bytes"
+                "A stream of {} to {} has sent nothing for 10 s although its peer and the socket accept bytes; {} bytes"
                         + " are queued. This is a defect of the server; please report it with a thread dump",
                 method,
                 peer,

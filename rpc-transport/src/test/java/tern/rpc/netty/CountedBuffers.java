@@ -26,7 +26,7 @@ final class CountedBuffers implements AutoCloseable {
         channel.config().setAllocator(allocator);
     }
 
-    /** Returns a direct buffer, like those of a socket, with the given bytes. This object counts the buffer. */
+    /** Returns a direct buffer with the given bytes. Sockets also use direct buffers. This object counts the buffer. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }

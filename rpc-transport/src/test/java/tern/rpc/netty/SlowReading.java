@@ -12,7 +12,7 @@ final class SlowReading implements IncompleteInput.Reading {
 
     private static final long MAX_BYTES = 1 << 20;
 
-    /** Whether the connection has patience. */
+    /** The result of {@link #hasPatience}, which tests can change. */
     boolean patient;
 
     private final ServerTransportSettings settings;

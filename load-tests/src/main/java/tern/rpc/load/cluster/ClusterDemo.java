@@ -144,7 +144,7 @@ public final class ClusterDemo {
         event("SIGSTOP freezes " + frozen.name());
         frozen.signal("STOP");
         TimeUnit.SECONDS.sleep(FROZEN_SECONDS);
-        event("SIGCONT lets " + frozen.name() + " go on");
+        event("SIGCONT resumes " + frozen.name());
         frozen.signal("CONT");
         report.forget(frozen.port());
         awaitServing(report, frozen, "SIGCONT");

@@ -48,7 +48,7 @@ abstract class BareConnection implements AutoCloseable {
             case "grpc-java", "armeria" -> BareHttp2.withProtobuf(port, "tern.load.Benchmark");
             default ->
                 throw new IllegalArgumentException(
-                        "peer '" + peer + "' has no bare client; those that have are " + PEERS);
+                        "peer '" + peer + "' has no bare client; the peers with a bare client are " + PEERS);
         };
     }
 

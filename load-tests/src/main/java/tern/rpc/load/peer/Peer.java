@@ -79,7 +79,7 @@ interface Peer extends AutoCloseable {
     /** The frameworks that are compared both with and without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of all compared frameworks: first those without TLS, then those with TLS. */
+    /** The names of all compared frameworks: first the frameworks without TLS, then the frameworks with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

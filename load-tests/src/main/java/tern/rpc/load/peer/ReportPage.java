@@ -56,7 +56,7 @@ final class ReportPage {
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>Tern beside others</title>");
         add("<style>\n" + STYLE + "</style></head><body>\n<h1>Tern beside others</h1>\n");
         add(
-                "<p class=\"soft\">The same services, the same load, client and server in processes of their own, in turn.</p>\n");
+                "<p class=\"soft\">Same services, same load, client and server in separate processes, one peer at a time.</p>\n");
         environment();
         reading();
         results.peers().stream().filter(peer -> peer.startsWith(OURS)).forEach(this::ratios);

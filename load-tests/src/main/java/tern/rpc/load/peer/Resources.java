@@ -18,7 +18,7 @@ import java.lang.management.MemoryType;
  * @param descriptors the number of open file descriptors; 0 if the operating system does not report them
  * @param directBytes the bytes in direct buffers of the JDK
  * @param pooledBytes the memory that Netty's allocator has reserved, whether or not it is in use
- * @param fullCollections the number of full collections so far, without those that this measurement caused
+ * @param fullCollections the number of full collections so far, without the collections that this measurement caused
  */
 record Resources(
         long heapBytes,

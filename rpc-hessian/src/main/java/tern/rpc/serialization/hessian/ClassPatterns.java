@@ -44,7 +44,9 @@ final class ClassPatterns {
         }
     }
 
-    /** Warns about a package with classes that attacks use. A single class of such a package may be data. */
+    /**
+     * Warns about a package with classes that attacks use. There is no warning about a single class, which may be data.
+     */
     private static void warnOfAttacks(String entry) {
         String name = entry.replaceFirst("[.*]+$", "");
         if (GadgetNames.areIn(name, entry.endsWith(".**"))) {

@@ -47,7 +47,9 @@ final class GadgetNames {
         return PREFIXES.stream().anyMatch(name::startsWith);
     }
 
-    /** Returns whether the package contains such classes, or, if the tree is meant, one of its subpackages does. */
+    /**
+     * Returns whether the package contains such classes. If {@code tree} is true, its subpackages are searched, too.
+     */
     static boolean areIn(String packageName, boolean tree) {
         String prefix = packageName + '.';
         return contains(prefix) || (tree && PREFIXES.stream().anyMatch(known -> known.startsWith(prefix)));

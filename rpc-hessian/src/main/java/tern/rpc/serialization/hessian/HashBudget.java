@@ -16,9 +16,9 @@ import tern.rpc.serialization.SerializationException;
 /**
  * Limits the processor time that the reader spends on hashing and comparing the keys in a message. The weight of a key
  * is the number of values that hashing the key may visit; a value is counted once for each reference to it. The limit
- * grows with the size of the message, because a few bytes of references can describe a key of any weight. Messages whose
- * keys take many steps for their size take turns ({@link LargeWork#startHashing}). Benchmarks extend this class to
- * measure its cost. Not thread-safe.
+ * grows with the size of the message, because a few bytes of references can describe a key with a very large weight.
+ * Messages whose keys take many steps for their size need a permit ({@link LargeWork#startHashing}). Benchmarks extend
+ * this class to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
@@ -56,8 +56,8 @@ class HashBudget {
     private static final int EQUAL_STEPS = 512;
 
     /**
-     * The steps for each byte of a message that need no turn. Keys that share no parts take fewer steps: hashing takes
-     * {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
+     * The number of steps for each byte of a message that need no permit. Keys that share no parts take fewer steps:
+     * hashing takes {@link #HASH_STEPS} for each value and each set around it, and a value takes at least one byte.
      */
     private static final int STEPS_WITHOUT_TURN = 16;
 

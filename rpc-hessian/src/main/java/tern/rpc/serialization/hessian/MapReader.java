@@ -100,7 +100,8 @@ final class MapReader {
                 map = new EnumMap(keys);
             } else if (constant.getDeclaringClass() != keys) {
                 throw slot.mismatch(
-                        "a key of " + constant.getDeclaringClass().getName() + " among keys of " + keys.getName());
+                        "a key of class " + constant.getDeclaringClass().getName() + " in a map with keys of class "
+                                + keys.getName());
             }
             values.references().finish(number, map);
             map.put(constant, values.read(slot.value()));

@@ -48,8 +48,7 @@ abstract class MessagePosition {
     /**
      * Sets the read position. The reader moves to an earlier position to read a value again, and then moves back.
      *
-     * @param promisedThere the number of values that the message has announced before that position and that are still
-     *     unread there
+     * @param promisedThere the number of values that are announced before that position and unread there
      */
     final void moveTo(int earlier, int promisedThere) {
         this.position = earlier;

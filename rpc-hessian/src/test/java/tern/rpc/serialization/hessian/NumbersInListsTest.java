@@ -70,8 +70,8 @@ class NumbersInListsTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its 8 KiB buffer. It flushes the buffer before a number that might
-     * not fit.
+     * hessian-lite splits binary data at the end of its 8 KiB buffer. hessian-lite also flushes the buffer before a
+     * number that might not fit.
      */
     @Test
     void runsBeforeBinaryDataAroundTheBorder() {

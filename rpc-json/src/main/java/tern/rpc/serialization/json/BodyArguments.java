@@ -49,8 +49,8 @@ final class BodyArguments {
             default -> {
                 if (oneMessage) {
                     throw failed(
-                            parameters.length + " parameters do not fit the one message of a Connect request; leave"
-                                    + " out connect-protocol-version");
+                            parameters.length + " parameters do not fit into the single message of a Connect request;"
+                                    + " leave out connect-protocol-version");
                 }
                 yield several(json, offset, length);
             }

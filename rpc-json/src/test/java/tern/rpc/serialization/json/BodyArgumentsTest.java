@@ -383,8 +383,8 @@ class BodyArgumentsTest {
         assertThatThrownBy(() -> method("echo").arguments("{\"s\":\"a\"}", true))
                 .isInstanceOf(SerializationException.class);
         assertThatThrownBy(() -> method("add").arguments("[1,2]", true))
-                .hasMessage("Greetings/add: 2 parameters do not fit the one message of a Connect request; leave out"
-                        + " connect-protocol-version");
+                .hasMessage("Greetings/add: 2 parameters do not fit into the single message of a Connect request; leave"
+                        + " out connect-protocol-version");
     }
 
     @Test

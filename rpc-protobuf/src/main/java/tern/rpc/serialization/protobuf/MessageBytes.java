@@ -87,7 +87,7 @@ final class MessageBytes {
                     + unknown.messagesWithValues()
                     + " parts with a number that their enum does not have, more than the "
                     + unknown.mostMessagesWithValues()
-                    + " that are read; generate the class from the .proto file of the sender, or send fewer at a time");
+                    + " that are read; generate the class from the sender's .proto file, or send fewer such parts");
         }
         if (unknown.fields() <= unknown.mostFields()) {
             return parser;
@@ -95,7 +95,7 @@ final class MessageBytes {
         warnings.accept("message " + name + " (" + length + " bytes) has " + unknown.fields()
                 + " fields that its class does not know, more than the " + unknown.mostFields()
                 + " that are kept; they were dropped and are missing if the message is passed on;"
-                + " generate the class from the .proto file of the sender, or send fewer at a time");
+                + " generate the class from the sender's .proto file, or send fewer such fields in a message");
         return droppingParser;
     }
 

@@ -14,8 +14,8 @@ import com.google.protobuf.WireFormat;
 final class UnknownFields {
 
     /**
-     * The number of unknown fields that every message may contain, whatever its size. Decoding that many fields takes a
-     * few milliseconds and 2 MiB.
+     * The number of unknown fields that every message may contain, regardless of its size. Decoding that many fields
+     * takes a few milliseconds and 2 MiB.
      */
     private static final int FREE = 4_096;
 

@@ -60,8 +60,8 @@ final class LimitRules {
         if (!watched.stream().allMatch(each -> each.watch().isHeard())) {
             return; // The limits are reported only after all rules have been read.
         }
-        // As in Dubbo, a limit of a single method takes precedence over a limit for all methods, in whichever rule it
-        // is.
+        // As in Dubbo, a limit of a single method takes precedence over a limit for all methods, even if the limits are
+        // in different rules.
         List<RuledLimit> limits = watched.stream()
                 .flatMap(this::limits)
                 .sorted(Comparator.comparing(limit -> !limit.method().isEmpty()))

@@ -96,7 +96,7 @@ final class RuleWatch implements NodeData.Reader {
                     Limits.shown(path),
                     session.settings().url(),
                     why,
-                    rule == null ? "Calls go on without it" : "The last rule that could be used stays in use");
+                    rule == null ? "Calls continue without it" : "The last valid rule stays in use");
         }
         heard = true;
         changed.run();

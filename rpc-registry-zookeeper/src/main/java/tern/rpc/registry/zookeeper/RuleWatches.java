@@ -93,7 +93,7 @@ final class RuleWatches {
         }
     }
 
-    /** Returns whether the rule applies to all calls of this application, so it need not be applied again. */
+    /** Returns whether the rule already applies to all calls of this application. */
     private boolean isAlreadyApplied(Rule.Kind kind, String application) {
         return kind == Rule.Kind.PROVIDER_CONDITIONS && application.equals(consumer.application());
     }

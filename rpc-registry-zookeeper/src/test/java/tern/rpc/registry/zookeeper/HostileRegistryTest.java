@@ -349,7 +349,7 @@ class HostileRegistryTest {
         assertThat(warnings())
                 .singleElement()
                 .asString()
-                .contains("condition-router", "Calls go on without it")
+                .contains("condition-router", "Calls continue without it")
                 .hasSizeLessThan(500);
     }
 

@@ -154,7 +154,9 @@ final class AnnotatedReference {
         return client.url();
     }
 
-    /** Describes the names in the properties that have addresses. One of them may be a mistyped name of this reference. */
+    /**
+     * Lists the names that have addresses in the properties. One of them may be a misspelled name of this reference.
+     */
     private String otherNames() {
         List<String> names = client.services().entrySet().stream()
                 .filter(service -> !service.getValue().url().isEmpty()

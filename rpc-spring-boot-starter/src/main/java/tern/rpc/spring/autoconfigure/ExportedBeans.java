@@ -234,7 +234,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Refuses a bean of which each call would fail, because its scope needs a web request. */
+    /** Refuses a bean whose calls would all fail, because its scope needs a web request. */
     private void checkScope(String name) {
         String defined = definedAs(beans, name);
         String scope = beans.containsBeanDefinition(defined)

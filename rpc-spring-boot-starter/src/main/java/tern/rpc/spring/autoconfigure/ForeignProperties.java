@@ -17,7 +17,7 @@ final class ForeignProperties {
     private static final String PROVIDER =
             "the settings of a provider are below rpc.server, and rpc.client.timeout limits the time of a call";
     private static final String CONSUMER =
-            "the settings of a consumer are below rpc.client, and those of one service are below"
+            "the settings of a consumer are below rpc.client, and the settings of one service are below"
                     + " rpc.client.services.<name>";
     private static final String PROTOCOL = "rpc.server.port sets the port of all protocols";
     private static final String REFERENCE = "the settings of a reference are below rpc.client.services.<name>";

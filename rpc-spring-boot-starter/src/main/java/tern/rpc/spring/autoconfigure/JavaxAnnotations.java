@@ -15,14 +15,17 @@ import org.slf4j.LoggerFactory;
 /**
  * Warns about annotations of Java EE on services and their arguments, such as {@code
  * javax.validation.constraints.NotBlank}. Spring Boot 4 knows only the annotations of Jakarta EE, whose packages begin
- * with {@code jakarta}. Without a warning, the others would silently have no effect. They are recognized by name,
- * because their library is not a dependency.
+ * with {@code jakarta}. Without a warning, the others would silently have no effect. The annotations are recognized by
+ * name, because their library is not a dependency.
  */
 final class JavaxAnnotations {
 
     private static final Logger LOG = LoggerFactory.getLogger(JavaxAnnotations.class);
 
-    /** The beginnings of the names. Other annotations of {@code javax.annotation}, such as Nonnull, are not of Java EE. */
+    /**
+     * The prefixes of the names. Other annotations of {@code javax.annotation}, such as Nonnull, do not belong to Java
+     * EE.
+     */
     private static final List<String> REPLACED = List.of(
             "javax.annotation.PostConstruct",
             "javax.annotation.PreDestroy",

@@ -47,8 +47,8 @@ final class NeededByClient {
                 refers + ", but the client needs this bean before it can create"
                         + " references: the bean is a ClientFilter or RpcClientCustomizer, or one of these needs it",
                 "Inject @RpcReference ObjectProvider<" + name + ">, and call getObject() on it during each call. A"
-                        + " filter also runs around the calls that it makes itself, so let it pass on the calls of "
-                        + name + " without a call of its own.",
+                        + " filter also runs around the calls that it makes itself, so let it pass on calls of "
+                        + name + " without making a call.",
                 null);
     }
 

@@ -32,7 +32,7 @@ final class OptionalModules {
         if (!hasProtobuf()) {
             throw new RpcStartException(
                     part + " needs tern-rpc-protobuf, which is not on the class path",
-                    "Add io.github.tern-rpc:tern-rpc-protobuf, which the starter brings unless it is excluded.",
+                    "Add io.github.tern-rpc:tern-rpc-protobuf, which the starter contains unless it is excluded.",
                     null);
         }
     }
@@ -47,9 +47,9 @@ final class OptionalModules {
         if (javaValues && !hasHessian()) {
             throw new RpcStartException(
                     where + " uses the protocol " + protocol
-                            + ", which needs tern-rpc-hessian, which is not on the class path",
-                    "Add io.github.tern-rpc:tern-rpc-hessian, which the starter brings unless it is excluded, or call a gRPC"
-                            + " server with an address like tri://host:port.",
+                            + ", but its module tern-rpc-hessian is not on the class path",
+                    "Add io.github.tern-rpc:tern-rpc-hessian, which the starter contains unless it is excluded, or call"
+                            + " a gRPC server with an address like tri://host:port.",
                     null);
         }
     }

@@ -27,7 +27,7 @@ final class PropertyPaths {
                 .sum();
     }
 
-    /** Returns whether the written element differs from the element by few typing errors. */
+    /** Returns whether the written element differs from the existing element by at most a few typing errors. */
     static boolean near(String element, String written) {
         int length = uniform(element).length();
         return distance(element, written) <= (length < 3 ? 0 : length < 6 ? 1 : 2);
@@ -37,42 +37,44 @@ final class PropertyPaths {
         return element.equals(ANY) ? 0 : TypingErrors.between(uniform(element), uniform(written));
     }
 
-    /** Returns whether Tern, and not the application, chooses the element at the index and the one behind it. */
+    /**
+     * Returns whether Tern defines the element at the index and the next one. An application chooses the keys of maps.
+     */
     static boolean isOfTern(List<String> path, int index) {
         return !path.get(index).equals(ANY) && !path.get(index + 1).equals(ANY);
     }
 
-    /** Returns the elements without the one at the index. */
+    /** Returns the elements without the element at the index. */
     static List<String> without(int index, List<String> elements) {
         return concat(elements.subList(0, index), elements.subList(index + 1, elements.size()));
     }
 
-    /** Returns the elements with the element of the path at this index inserted. */
+    /** Inserts the element that the path has at the index, and returns the longer list. */
     static List<String> inserted(int index, List<String> path, List<String> elements) {
         List<String> longer = new ArrayList<>(elements);
         longer.add(index, path.get(index));
         return longer;
     }
 
-    /** Returns whether the path, which has as many elements, is the path of the elements. */
+    /** Returns whether the elements are a name with this path. Both lists must have the same number of elements. */
     static boolean fits(List<String> path, List<String> elements) {
         return IntStream.range(0, path.size())
                 .allMatch(i -> path.get(i).equals(ANY) || uniform(path.get(i)).equals(uniform(elements.get(i))));
     }
 
-    /** Returns the elements of both lists. */
+    /** Returns the elements of both lists in one list. */
     static List<String> concat(List<String> some, List<String> more) {
         return Stream.concat(some.stream(), more.stream()).toList();
     }
 
-    /** Returns the path with the given elements in the places of map keys. */
+    /** Returns the path, in which the elements of the given name replace the map keys. */
     static List<String> filled(List<String> path, List<String> like) {
         return IntStream.range(0, path.size())
                 .mapToObj(i -> path.get(i).equals(ANY) ? like.get(i) : path.get(i))
                 .toList();
     }
 
-    /** Returns whether the written name has further elements after the given ones. */
+    /** Returns whether the written name begins with the given elements and has further elements. */
     static boolean startsWith(List<String> written, String... elements) {
         return written.size() > elements.length
                 && IntStream.range(0, elements.length)

@@ -85,7 +85,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the part of the error message behind the name of a property that cannot be set.
+     * Returns the part of the error message that follows the name of a property that cannot be set.
      *
      * @param value the value of the property, if it is known
      */

@@ -209,7 +209,7 @@ final class PropertyValueCheck {
             throw new InvalidPropertyException(
                     name.toString(),
                     name + " " + YamlText.kind(value)
-                            + ", which may differ from what the file shows: YAML reads 012345 as 5349",
+                            + ", which may differ from the text in the file: YAML reads 012345 as 5349",
                     "Put the token in quotes.",
                     null);
         }

@@ -120,7 +120,7 @@ final class Registries implements DisposableBean {
                 .orElseThrow(() -> new RpcStartException(
                         url + " needs tern-rpc-registry-" + url.scheme() + ", which is not on the class path",
                         "Add io.github.tern-rpc:tern-rpc-registry-" + url.scheme()
-                                + ", which the starter does not bring.",
+                                + ", which the starter does not contain.",
                         null));
         try {
             return factory.open(url);

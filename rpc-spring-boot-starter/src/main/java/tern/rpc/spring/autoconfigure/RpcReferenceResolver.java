@@ -69,8 +69,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Rejects {@link LocalRpcPort} in an application without a server, whose port Spring would look up in vain. A test
-     * may set the property to the port of a server that it starts itself.
+     * Rejects {@link LocalRpcPort} in an application without a server, because such an application has no RPC port. A
+     * test may set the property to the port of a server that it starts itself.
      */
     private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
         if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)

@@ -159,8 +159,8 @@ public final class RpcServerAutoConfiguration {
     }
 
     /**
-     * Creates the registration. It is ordered before the built-in services, so that a shutdown removes the server from
-     * its registries first.
+     * Creates the registration. This bean is ordered before the built-in services, so that a shutdown removes the
+     * server from its registries first.
      */
     @Bean
     @Order(-1)

@@ -228,7 +228,7 @@ public final class ServerRegistration
         return problems;
     }
 
-    /** Withdraws the registration for good. Blocks for at most three seconds. */
+    /** Withdraws the registration permanently. Blocks for at most three seconds. */
     @Override
     public void shutDown() {
         synchronized (this) {

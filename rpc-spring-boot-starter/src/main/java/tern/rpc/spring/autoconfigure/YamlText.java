@@ -66,7 +66,7 @@ record YamlText(String written, Object read) {
     }
 
     String problem() {
-        return kind(read) + ", which differs from what the file shows: YAML reads " + written + " as " + read;
+        return kind(read) + ", which differs from the text in the file: YAML reads " + written + " as " + read;
     }
 
     String action() {

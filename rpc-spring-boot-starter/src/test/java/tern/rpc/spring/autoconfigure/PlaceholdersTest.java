@@ -191,7 +191,7 @@ class PlaceholdersTest {
                     RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
                     assertThat(failure)
                             .hasMessageEndingWith(" is '${nover}', but the property nover is not a text but a number,"
-                                    + " which differs from what the file shows: YAML reads 1.10 as 1.1");
+                                    + " which differs from the text in the file: YAML reads 1.10 as 1.1");
                     assertThat(failure.action()).isEqualTo("Put the value in quotes: '1.10'.");
                 });
     }

@@ -214,7 +214,7 @@ class PropertyValueCheckTest {
                     RpcStartException failure = StartFailures.causeOf(there.getStartupFailure());
                     assertThat(failure)
                             .hasMessageEndingWith(" is not a text but a " + kind
-                                    + ", which differs from what the file shows: YAML reads " + written + " as "
+                                    + ", which differs from the text in the file: YAML reads " + written + " as "
                                     + read);
                     assertThat(failure.action()).isEqualTo("Put the value in quotes: '" + written + "'.");
                 });

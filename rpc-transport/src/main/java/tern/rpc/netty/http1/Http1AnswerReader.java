@@ -32,8 +32,8 @@ public final class Http1AnswerReader {
     public static final int MAX_INTERIMS = 16;
 
     /**
-     * Maximum number of header lines that are compared with the lines of the previous answer, because servers usually
-     * repeat them.
+     * Maximum number of header lines that are compared with the lines of the previous answer. Servers usually repeat
+     * their header lines.
      */
     private static final int REPEATED_FIELDS = 16;
 

@@ -94,7 +94,7 @@ final class AnswerAccount {
         if (unread.areTooMany()) {
             reason = "; above " + UnreadAnswers.MAX_BYTES + ", no further call is accepted";
         } else if (connection.unread().areTooMany()) {
-            reason = ", and those of all connections fill the memory for them; no further call is accepted"
+            reason = ", and the answers of all connections fill their memory; no further call is accepted"
                     + " (derived from rpc.limits.max-unsent-answers)";
         } else {
             return null;

@@ -32,7 +32,7 @@ public record Cors(Set<String> origins, Set<String> headers, boolean credentials
             lower.add(written);
         }
         if (lower.contains(ALL) && credentials) {
-            throw new IllegalArgumentException("every origin and credentials at once; name the origins");
+            throw new IllegalArgumentException("every origin cannot be combined with credentials; list the origins");
         }
         origins = Set.copyOf(lower);
         headers = Set.copyOf(headers);

@@ -113,7 +113,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
                         StatusTable.fromHttpStatus(number),
                         call + " at " + endpoint + ": it answered HTTP status " + status + " and content type "
                                 + PeerText.name(type == null ? "" : type.toString())
-                                + ", without grpc-status; is the address that of an RPC server?"),
+                                + ", without grpc-status; does the address belong to an RPC server?"),
                 Executed.MAYBE,
                 trailers());
     }

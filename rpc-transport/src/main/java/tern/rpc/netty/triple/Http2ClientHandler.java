@@ -376,8 +376,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 return;
             }
             // The number of resets is not limited. Each reset ends a stream that this client has opened, and closing
-            // the
-            // connection would end its other calls, too.
+            // the connection would end its other calls, too.
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
             call.fail(
                     reset.code() == StatusCode.CANCELLED && isAtDeadline(call)

@@ -105,8 +105,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Adds a promise. It completes when the socket has accepted or dropped all bytes that have been written to {@link
-     * #room}.
+     * Adds a promise. The promise completes when the socket has accepted or dropped all bytes that have been written to
+     * {@link #room}.
      */
     void promised(ChannelPromise promise) {
         List<ChannelPromise> waiting = promises;

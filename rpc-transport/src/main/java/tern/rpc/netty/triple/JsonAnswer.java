@@ -110,7 +110,7 @@ final class JsonAnswer implements Answer {
             return new Status(
                     StatusTable.fromHttpStatus(http),
                     call + " at " + endpoint + ": it answered HTTP status " + http
-                            + " and no error of an RPC server; is the address that of one? The body: "
+                            + " without an RPC error; does the address belong to an RPC server? The body: "
                             + PeerText.text(body));
         }
         StatusCode code = StatusTable.fromConnectName(error.code());

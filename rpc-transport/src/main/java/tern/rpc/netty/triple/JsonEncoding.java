@@ -175,7 +175,7 @@ final class JsonEncoding implements CallEncoding {
     private static Map<String, List<String>> form(byte[] bytes, int length) {
         // An HTML form encodes the characters { and [, so a body that begins with one of them is JSON.
         if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) {
-            throw new SerializationException("the body is JSON, but its content type is that of a form; add the header"
+            throw new SerializationException("the body is JSON, but its content type is for forms; add the header"
                     + " 'content-type: application/json'");
         }
         return JsonTarget.form(bytes, length);

@@ -42,7 +42,7 @@ final class JsonToValue {
     private void value(int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
             throw new SerializationException("the answer nests values deeper than " + ValueMessages.MAX_DEPTH
-                    + ", which is the most that a google.protobuf.Value takes");
+                    + ", which is the limit of a google.protobuf.Value");
         }
         switch (next()) {
             case '{' -> struct(depth);

@@ -147,8 +147,11 @@ final class StreamCall extends ClientCall {
         try {
             event.run();
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.warn("{}: the receiver of its messages failed", pending(), shown));
-            fail(StatusCode.INTERNAL, "the receiver of its messages failed: " + Thrown.text(e), Executed.MAYBE);
+            Thrown.log(e, shown -> LOG.warn("{}: the receiver of its messages threw an exception", pending(), shown));
+            fail(
+                    StatusCode.INTERNAL,
+                    "the receiver of its messages threw an exception: " + Thrown.text(e),
+                    Executed.MAYBE);
         }
     }
 

@@ -248,7 +248,7 @@ public final class TripleCodecs {
             @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
-        // Connect forbids the decompression of an empty body. A message may also be empty although it is marked.
+        // Connect forbids the decompression of an empty body. An empty message may be marked as compressed.
         boolean compressed = markedCompressed && payload.isReadable();
         Coder coder = coders.take();
         boolean reuse = false;

@@ -47,7 +47,7 @@ final class UnpackedRequest {
             if (refusal != null) {
                 throw RpcException.refusal(
                         StatusCode.RESOURCE_EXHAUSTED,
-                        "a compressed message is not unpacked beyond " + (counted + FREE_BYTES) + " bytes: " + refusal,
+                        "decompression stopped at " + (counted + FREE_BYTES) + " bytes of the message: " + refusal,
                         Executed.NO);
             }
             counted += STEP_BYTES;

@@ -69,7 +69,7 @@ final class ValueToJson {
     private void value(int offset, int length, int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
             throw new UnsupportedValueException(
-                    "values nest deeper than " + ValueMessages.MAX_DEPTH + ", which is the most that is read");
+                    "values nest deeper than " + ValueMessages.MAX_DEPTH + ", which is the limit");
         }
         ProtoReader fields = new ProtoReader(bytes, offset, length);
         if (!fields.next() || !ValueMessages.isKind(fields.field(), fields.wireType())) {

@@ -372,7 +372,7 @@ class Http1ClientTest {
                 "200 OK | content-type: text/html | <p> | INTERNAL | YES | content type is text/html",
                 "200 OK | content-type: application/json | {\"a\":1} | INTERNAL | YES | expected",
                 "503 Busy | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | at 127.0.0.1:",
-                "502 Bad | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | 502 and no error of an RPC server",
+                "502 Bad | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | 502 without an RPC error",
                 "502 Bad | content-type: text/html | <p>Busy</p> | UNAVAILABLE | MAYBE | The body: <p>Busy</p>",
                 "404 No | content-type: application/json | {\"message\":\"Invoker not found\",\"status\":\"404\"}"
                         + " | UNIMPLEMENTED | MAYBE | Invoker not found",

@@ -146,7 +146,7 @@ class JsonBodiesTest extends JsonCalls {
                 .build();
 
         assertError(send(version, refused), 415, "unimplemented", "-H 'content-type: application/json'");
-        assertError(send(version, asForm), 400, "invalid_argument", "the body is JSON, but its content type is that");
+        assertError(send(version, asForm), 400, "invalid_argument", "the body is JSON, but its content type is for");
     }
 
     @ParameterizedTest

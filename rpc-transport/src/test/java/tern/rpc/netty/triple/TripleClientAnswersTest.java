@@ -104,7 +104,7 @@ class TripleClientAnswersTest extends RawServerCalls {
                 " at 127.0.0.1:",
                 "HTTP status 404",
                 "text/html",
-                "is the address that of an RPC server?");
+                "does the address belong to an RPC server?");
     }
 
     @Test

@@ -116,7 +116,7 @@ class UnpackedRequestTest {
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(429);
         assertThat(answer.body())
-                .contains("is not unpacked beyond 2162688 bytes")
+                .contains("decompression stopped at 2162688 bytes")
                 .contains("this connection has 2097152 of 2097152 bytes unpacked")
                 .contains("rpc.limits.max-inbound-bytes");
         assertThat(served).hasValue(0);

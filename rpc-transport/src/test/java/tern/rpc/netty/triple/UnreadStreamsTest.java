@@ -355,7 +355,8 @@ class UnreadStreamsTest {
         double before = unsent();
         Http2Wire modest = withoutWindow();
         modest.request(1, POLITE + "push", false);
-        // even if each message waits on its own, its objects (512 bytes) keep the connection below its 256 KiB
+        // even if each message is queued separately, its objects (512 bytes) keep the connection below its limit of 256
+        // KiB
         modest.message(1, true, 0, StringValue.of("150").toByteArray());
         Await.until("the whole other stream waits", () -> unsent() > before + 140_000);
         awaitFreeWorkers();

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * A thread pool like the one that Tomcat creates for a connector. The pool also measures how long each request waits
+ * A thread pool like the pool that Tomcat creates for a connector. The pool also measures how long each request waits
  * for a thread.
  */
 final class TomcatWorkers extends ThreadPoolExecutor {

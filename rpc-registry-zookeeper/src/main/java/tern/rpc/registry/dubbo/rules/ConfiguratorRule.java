@@ -219,7 +219,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
             }
         }
         if (!base.providers().isEmpty() && (!timeouts.isEmpty() || !balancing.isEmpty())) {
-            throw new IllegalArgumentException("timeout and loadbalance are not understood for some providers alone");
+            throw new IllegalArgumentException("timeout and loadbalance must apply to all providers");
         }
         return new Change(
                 base.consumers(),

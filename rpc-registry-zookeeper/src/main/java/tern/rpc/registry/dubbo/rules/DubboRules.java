@@ -128,7 +128,10 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
         return timeout == null ? toString() : timeout.key();
     }
 
-    /** As in Dubbo, a timeout of the method takes precedence over a timeout for all methods, in whichever rule it is. */
+    /**
+     * As in Dubbo, a timeout of the method takes precedence over a timeout for all methods, even if the timeouts are in
+     * different rules.
+     */
     private @Nullable RuledTimeout ruledTimeout(String method) {
         RuledTimeout ofMethod = lastTimeout(method);
         return ofMethod == null ? lastTimeout(ConfiguratorRule.ANY_METHOD) : ofMethod;

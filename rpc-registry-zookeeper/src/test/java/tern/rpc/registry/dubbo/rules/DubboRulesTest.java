@@ -225,7 +225,10 @@ class DubboRulesTest {
         assertThat(rules.route("get", ALL)).extracting(String::valueOf).containsExactly(expected.split(" "));
     }
 
-    /** The name of the provider's application must not matter, so it is before and after that of the caller. */
+    /**
+     * The name of the provider's application must not matter, so one name comes before the caller's name, and the other
+     * comes after it.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"a-shop", "z-shop"})
     void ruleOfTheCallersApplicationPrecedesTheRuleOfTheProvidersApplication(String shop) {
@@ -300,7 +303,7 @@ class DubboRulesTest {
             CONFIGURATORS | configs: [{parameters: {timeout: soon}}]                      | expected a number from 1 to 86400000
             CONFIGURATORS | configs: [{parameters: {weight: -1}}]                         | weight' is -1
             CONFIGURATORS | configs: [{parameters: {loadbalance: mine}}]                  | the loadbalance 'mine' is not understood
-            CONFIGURATORS | configs: [{providerAddresses: [a], parameters: {timeout: 5}}] | for some providers alone
+            CONFIGURATORS | configs: [{providerAddresses: [a], parameters: {timeout: 5}}] | must apply to all providers
             CONFIGURATORS | configs: [{match: {param: []}, parameters: {timeout: 5}}]     | param' is not understood
             CONFIGURATORS | configs: [timeout]                                            | an element of 'configs' is not an object
             CONFIGURATORS | configs: {timeout: 3}                                         | configs' is not a list
