@@ -99,9 +99,8 @@ final class MapReader {
                 keys = constant.getDeclaringClass();
                 map = new EnumMap(keys);
             } else if (constant.getDeclaringClass() != keys) {
-                throw slot.mismatch(
-                        "a key of class " + constant.getDeclaringClass().getName() + " in a map with keys of class "
-                                + keys.getName());
+                throw slot.mismatch("a key of class "
+                        + constant.getDeclaringClass().getName() + " in a map with keys of class " + keys.getName());
             }
             values.references().finish(number, map);
             map.put(constant, values.read(slot.value()));

@@ -468,8 +468,8 @@ class TypeShapesTest {
 
         assertThatThrownBy(() -> coding.through(mixed, EnumMap.class))
                 .isInstanceOf(SerializationException.class)
-                .hasMessageContaining("a key of class java.time.DayOfWeek in a map with keys of class "
-                        + Mode.class.getName())
+                .hasMessageContaining(
+                        "a key of class java.time.DayOfWeek in a map with keys of class " + Mode.class.getName())
                 .hasMessageContaining("is declared");
     }
 
