@@ -95,19 +95,24 @@ final class FurtherAttempts {
         looking.set(false);
         long now = clock.nanoTime();
         boolean anyWaits = false;
-        for (Target target : cluster.targets()) {
-            Node node = target.node();
-            if (node.waitingCalls() == 0) {
-                continue;
+        try {
+            for (Target target : cluster.targets()) {
+                Node node = target.node();
+                if (node.waitingCalls() == 0) {
+                    continue;
+                }
+                anyWaits = true;
+                ClientConnection connection = node.opened();
+                if (connection != null && node.silentForNanos(now) >= SILENT_NANOS) {
+                    connection.forEachWaiting(attempt -> move(attempt, target, now));
+                }
             }
-            anyWaits = true;
-            ClientConnection connection = node.opened();
-            if (connection != null && node.silentForNanos(now) >= SILENT_NANOS) {
-                connection.forEachWaiting(attempt -> move(attempt, target, now));
+        } finally {
+            // The next examination is scheduled even after an exception, for example of an executor that a filter has
+            // set. Otherwise, the other calls would wait for the silent provider until their deadlines.
+            if (anyWaits) {
+                lookLater();
             }
-        }
-        if (anyWaits) {
-            lookLater();
         }
     }
 

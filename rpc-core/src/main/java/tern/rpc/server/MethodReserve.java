@@ -20,8 +20,9 @@ import tern.rpc.transport.ServerCall;
  * connections from one address together get at most half of them.
  *
  * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
- * permit. This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call may be unfinished after its thread has returned, so the total number of calls without a
- * permit is limited, too. Thread-safe. A race may cause a few calls to be wrongly accepted.
+ * permit. This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous
+ * call may be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
+ * Thread-safe. A race may cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
 

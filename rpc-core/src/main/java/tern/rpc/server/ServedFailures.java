@@ -22,15 +22,18 @@ final class ServedFailures {
 
     private ServedFailures() {}
 
-    /** Returns the failure of a call whose request cannot be decoded. */
+    /**
+     * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
+     * decoded. A reader of values does not know this, because it also reads answers, so its failures may say MAYBE.
+     */
     static RpcException unreadable(Throwable cause) {
-        return cause instanceof RpcException known
-                ? known
-                : new RpcException(
-                        StatusCode.INTERNAL,
-                        "the request could not be read: " + Thrown.text(cause),
-                        Executed.NO,
-                        cause);
+        if (cause instanceof RpcException known) {
+            return known.wasExecuted() == Executed.MAYBE
+                    ? RpcException.refusal(known.status(), Executed.NO, known.metadata())
+                    : known;
+        }
+        return new RpcException(
+                StatusCode.INTERNAL, "the request could not be read: " + Thrown.text(cause), Executed.NO, cause);
     }
 
     /** Returns the failure of a call that its transport has not admitted. */

@@ -77,6 +77,19 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(waits(service::later)).succeedsWithin(Duration.ofSeconds(20));
     }
 
+    @Test
+    void callsMoveEvenIfAnEarlierExaminationHasFailed() throws Exception {
+        freeze();
+        Runnable ping = connection(ONE).pinged;
+        connection(ONE).pinged = () -> {
+            ping.run();
+            throw new IllegalStateException("thrown by a test");
+        };
+        Service service = idempotent(false, ONE, TWO);
+
+        assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
+    }
+
     /** Waits until the client has looked for calls that it may move. */
     private void look() throws Exception {
         while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {

@@ -60,14 +60,20 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
 
     @Override
     protected boolean runAllTasks(long timeoutNanos) {
+        boolean ran;
         try {
-            boolean ran = super.runAllTasks(Math.min(timeoutNanos, TASKS_NANOS));
-            shares.passEnds();
-            return ran;
+            ran = super.runAllTasks(Math.min(timeoutNanos, TASKS_NANOS));
         } catch (Error e) {
             survived(e);
-            return true;
+            ran = true;
         }
+        try {
+            shares.passEnds(); // even after an error, because otherwise resting connections might never be read again
+        } catch (Error e) {
+            survived(e);
+            ran = true;
+        }
+        return ran;
     }
 
     private void survived(Error error) {

@@ -66,19 +66,22 @@ final class LoopShares {
         activeBefore = active;
         active = 0;
         long left = PASS_NANOS;
-        for (int i = resting.size(); i > 0 && left > 0; i--) {
-            Network next = resting.remove();
-            try {
-                left -= next.resume(share);
-            } finally { // even if memory is exhausted, the other connections of the network must be read later
-                if (!next.waiting.isEmpty()) {
-                    resting.add(next);
+        try {
+            for (int i = resting.size(); i > 0 && left > 0; i--) {
+                Network next = resting.remove();
+                try {
+                    left -= next.resume(share);
+                } finally { // even if memory is exhausted, the other connections of the network must be read later
+                    if (!next.waiting.isEmpty()) {
+                        resting.add(next);
+                    }
                 }
             }
-        }
-        if (!resting.isEmpty()) {
-            // If the connections that are read again have received nothing, the event loop must not wait for them.
-            loop.execute(NEXT_PASS);
+        } finally {
+            if (!resting.isEmpty()) {
+                // If the connections that are read again have received nothing, the event loop must not wait for them.
+                loop.execute(NEXT_PASS);
+            }
         }
     }
 

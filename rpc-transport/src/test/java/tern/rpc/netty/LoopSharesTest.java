@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -9,6 +10,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -118,6 +120,35 @@ class LoopSharesTest {
         assertThat(autoReads()).isEqualTo(2);
         second.unwanted(false);
         assertThat(autoReads()).isEqualTo(3);
+    }
+
+    @Test
+    void nextPassBeginsAtOnceEvenAfterAnError() {
+        AtomicBoolean fails = new AtomicBoolean();
+        EmbeddedChannel failing = new EmbeddedChannel() {
+            @Override
+            public boolean isOpen() {
+                if (fails.getAndSet(false)) {
+                    throw new OutOfMemoryError("thrown by a test");
+                }
+                return super.isOpen();
+            }
+        };
+        channels.add(failing);
+        SocketReading first = new SocketReading(failing, Duration.ofSeconds(10), shares.join(address(2)));
+        SocketReading second = connect(2);
+        connect(3);
+        first.used(2 * LoopShares.PASS_NANOS);
+        second.used(1);
+        shares.passEnds();
+        tasks.clear();
+
+        fails.set(true);
+        assertThatThrownBy(shares::passEnds).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(tasks).hasSize(1);
+        shares.passEnds();
+        assertThat(second.isResting()).isFalse();
     }
 
     @Test
