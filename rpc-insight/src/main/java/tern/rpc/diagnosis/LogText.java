@@ -81,8 +81,9 @@ final class LogText {
                     "log appenders",
                     Change.of(
                             Where.CODE,
-                            "no class, method or line (%C, %M, %L, %l, %F) in the patterns of the appenders, and"
-                                    + " includeLocation=\"false\": for each line, the logger walks through the stack"
+                            "remove class, method and line (%C, %M, %L, %l, %F) from the patterns of the appenders, and"
+                                    + " set includeLocation=\"false\" (Log4j) or includeCallerData to false (Logback):"
+                                    + " for each line, the logger walks through the stack"
                                     + in(calls)),
                     facts);
         }

@@ -30,10 +30,10 @@ class LoggedLocationsTest {
     @Test
     void patternWithTheLineThatLogsIsTheCause() {
         assertThat(first("org.apache.logging.log4j.util.StackLocator").change().text())
-                .startsWith("no class, method or line")
+                .startsWith("remove class, method and line")
                 .contains("Stock.take:14");
         assertThat(first("ch.qos.logback.classic.spi.CallerData").change().text())
-                .startsWith("no class, method or line");
+                .startsWith("remove class, method and line");
     }
 
     @Test
@@ -41,6 +41,6 @@ class LoggedLocationsTest {
         assertThat(first("org.apache.logging.log4j.core.layout.PatternLayout")
                         .change()
                         .text())
-                .doesNotContain("class, method or line");
+                .doesNotContain("class, method and line");
     }
 }
