@@ -415,7 +415,8 @@ public final class Diagnostician {
                 rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits());
         Ranking ranking = new Ranking(evidence, now);
-        if (recording.mayStart(seen) && seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause())) {
+        boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
+        if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
             process.searchExplicitCollections();
         }
         if (recording.isDue(now, sinceNanos, seen)) {

@@ -47,17 +47,23 @@ final class ExplicitCollections {
             return;
         }
         next = now + LENGTH.toNanos() + PAUSE_NANOS;
+        if (now - lastEvent > KEPT_NANOS) {
+            callers.clear(); // These callers do not explain the present collections, and would outnumber new callers.
+        }
+        RecordingStream events = null;
         try {
-            RecordingStream events = new RecordingStream();
+            events = new RecordingStream();
             events.enable(EVENT).withStackTrace();
             events.onEvent(EVENT, this::add);
+            events.startAsync();
             stream = events;
             begunNanos = now;
-            events.startAsync();
             // The recorder cannot write its files, the JVM has no flight recorder, or memory is exhausted.
         } catch (RuntimeException | Error e) {
-            stream = null;
             LOG.info("The code that calls System.gc() cannot be found: {}", e.toString());
+            if (events != null) {
+                events.close(); // Otherwise the recording would remain, and each further search would add one.
+            }
         }
     }
 

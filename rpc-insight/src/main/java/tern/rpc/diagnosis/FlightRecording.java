@@ -84,11 +84,21 @@ final class FlightRecording {
     }
 
     /**
+     * Returns whether the flight recorder may search for a cause now. If its start is expensive, the search must not
+     * begin before a recording would be due, so that the start does not slow down the calls of the first diagnoses.
+     *
+     * @param sinceNanos when calls began to miss the latency target
+     */
+    boolean maySearch(long now, long sinceNanos, Machine seen) {
+        return mayStart(seen) && (startsCheaply() || now - sinceNanos >= DUE_AFTER_NANOS);
+    }
+
+    /**
      * Returns whether recordings start by themselves while calls miss the latency target. Returns false if the
      * processors are busy and the start is expensive: the start of the flight recorder discards all compiled code, and
      * busy processors take long to compile the code again.
      */
-    boolean mayStart(Machine seen) {
+    private boolean mayStart(Machine seen) {
         return startsInMisses && (!seen.isBusy() || startsCheaply());
     }
 

@@ -101,7 +101,9 @@ final class HiccupMeter {
     private synchronized List<Stop> known(long now) {
         List<Stop> known = new ArrayList<>(stops);
         long due = dueNanos;
-        if (due != 0 && now - due > MIN_UNRECORDED_NANOS) {
+        // The meter's thread records a pause shortly before it sleeps again.
+        boolean isRecorded = !stops.isEmpty() && stops.getLast().fromNanos == due;
+        if (due != 0 && !isRecorded && now - due > MIN_UNRECORDED_NANOS) {
             known.add(new Stop(due, now, MachineWatch.processNanos() - cpuNanos));
         }
         return known;

@@ -82,7 +82,8 @@ final class LogText {
                     Change.of(
                             Where.CODE,
                             "remove class, method and line (%C, %M, %L, %l, %F) from the appenders' patterns, and set"
-                                    + " includeLocation=\"false\": for each line, the logger walks through the stack"
+                                    + " includeLocation=\"false\" (Log4j) or includeCallerData to false (Logback):"
+                                    + " for each line, the logger walks through the stack"
                                     + in(calls)),
                     facts);
         }

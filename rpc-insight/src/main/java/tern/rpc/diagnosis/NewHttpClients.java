@@ -18,8 +18,8 @@ final class NewHttpClients {
     /** The rate is known after this time. */
     private static final long MIN_NANOS = 2_000_000_000L;
 
-    private long firstNanos; // the time of the first inspection; 0 before it
-    private long firstNumber; // the highest client number in the first inspection
+    private long firstNanos; // the time of the first inspection that found a client; 0 before it
+    private long firstNumber; // the highest client number in this inspection
     private long lastNanos;
     private long lastNumber;
 
@@ -47,11 +47,11 @@ final class NewHttpClients {
 
     /** Called after the names of all threads have been added. */
     void looked(long now) {
-        if (firstNanos == 0) {
+        if (firstNanos == 0 && lastNumber > 0) {
             firstNanos = now;
             firstNumber = lastNumber;
         }
-        lastNanos = now;
+        lastNanos = firstNanos == 0 ? 0 : now;
     }
 
     /** Returns how many clients the process creates per second; 0 if it is not known yet. */
@@ -60,7 +60,11 @@ final class NewHttpClients {
         return passed < MIN_NANOS ? 0 : (lastNumber - firstNumber) * 1e9 / passed;
     }
 
+    /** Forgets all clients. The next numbers then say nothing about the time in which these clients were created. */
     void clear() {
         firstNanos = 0;
+        firstNumber = 0;
+        lastNanos = 0;
+        lastNumber = 0;
     }
 }

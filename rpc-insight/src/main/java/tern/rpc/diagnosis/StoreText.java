@@ -133,8 +133,8 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.STATEMENT,
-                            "fewer rows of this statement: pages (limit, Pageable), a narrower condition, or fewer"
-                                    + " columns" + at(place) + ": it returns " + results.text(part) + ": " + text
+                            "read fewer rows by this statement: use pages (limit, Pageable), a narrower condition, or"
+                                    + " fewer columns" + at(place) + ": it returns " + results.text(part) + ": " + text
                                     + "; no pool size helps"),
                     facts);
         }

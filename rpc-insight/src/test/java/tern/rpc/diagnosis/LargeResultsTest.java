@@ -35,7 +35,7 @@ class LargeResultsTest {
         Cause first = first(shop.diagnosis());
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("LARGE RESULT: " + statement);
         assertThat(first.change().text())
-                .startsWith("fewer rows of this statement: pages")
+                .startsWith("read fewer rows by this statement: use pages")
                 .containsPattern("it returns 2,000 rows a result, usually 4\\d:");
         assertThat(first.evidence()).anyMatch(line -> line.matches("rows     2,000 rows a result, usually 4\\d"));
     }

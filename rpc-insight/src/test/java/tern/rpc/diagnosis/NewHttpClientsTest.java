@@ -58,6 +58,21 @@ class NewHttpClientsTest {
     }
 
     @Test
+    void clientsThatNoLookFoundBeforeAreNotNew() {
+        NewHttpClients clients = new NewHttpClients();
+        clients.add("HttpClient-5-SelectorManager");
+        clients.looked(TimeUnit.SECONDS.toNanos(1));
+        clients.clear();
+        clients.looked(TimeUnit.SECONDS.toNanos(10)); // The process has created 900 clients, and has none now.
+        for (int second = 12; second <= 15; second++) {
+            clients.add("HttpClient-900-SelectorManager");
+            clients.looked(TimeUnit.SECONDS.toNanos(second));
+        }
+
+        assertThat(clients.perSecond()).isZero();
+    }
+
+    @Test
     void newClientsOfOtherCodeAreNotTheCause() {
         assertThat(first(2, "okhttp3.internal.http2.Http2Stream").kind()).isEqualTo("SLOW HTTP PEER");
     }

@@ -66,6 +66,19 @@ class StoppedProcessesTest {
     }
 
     @Test
+    void pauseCountsOnceBeforeTheThreadThatHasRecordedItSleepsAgain() {
+        HiccupMeter meter = new HiccupMeter();
+        long now = System.nanoTime();
+        long due = now - TimeUnit.SECONDS.toNanos(3);
+        meter.sleepsUntil(due);
+        meter.add(new HiccupMeter.Stop(due, now, 0));
+
+        Times stood = meter.between(now - TimeUnit.SECONDS.toNanos(2), now, PauseTimes.NONE);
+
+        assertThat(stood.of(Part.of(Part.Kind.OUTSIDE))).isEqualTo(2e9);
+    }
+
+    @Test
     void meterThatDoesNotMeasureReportsNoPause() {
         HiccupMeter meter = new HiccupMeter();
 

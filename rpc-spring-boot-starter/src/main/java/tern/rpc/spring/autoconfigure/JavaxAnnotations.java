@@ -40,6 +40,22 @@ final class JavaxAnnotations {
     /** @param type the class of the bean, not of its proxy */
     static void check(Class<?> type, Set<Class<?>> services) {
         Set<String> found = new TreeSet<>();
+        try {
+            addAll(type, services, found);
+        } catch (LinkageError | TypeNotPresentException e) {
+            // A member has a type of an optional library that is missing. The search must not prevent the start.
+            LOG.debug("The annotations of {} cannot all be read", type.getName(), e);
+        }
+        if (!found.isEmpty()) {
+            LOG.warn(
+                    "Annotations of Java EE on {} or its interface have no effect, because Spring Boot 4 uses the"
+                            + " annotations of Jakarta EE: {}. Import them from jakarta instead of javax",
+                    type.getName(),
+                    String.join(", ", found));
+        }
+    }
+
+    private static void addAll(Class<?> type, Set<Class<?>> services, Set<String> found) {
         add(type, found);
         addFields(type, found);
         for (Constructor<?> constructor : type.getDeclaredConstructors()) {
@@ -56,13 +72,6 @@ final class JavaxAnnotations {
                     addFields(argument, found);
                 }
             }
-        }
-        if (!found.isEmpty()) {
-            LOG.warn(
-                    "Annotations of Java EE on {} or its interface have no effect, because Spring Boot 4 uses the"
-                            + " annotations of Jakarta EE: {}. Import them from jakarta instead of javax",
-                    type.getName(),
-                    String.join(", ", found));
         }
     }
 

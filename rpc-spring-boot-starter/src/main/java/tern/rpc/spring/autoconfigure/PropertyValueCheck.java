@@ -50,9 +50,13 @@ final class PropertyValueCheck {
 
     private static final Pattern COMMENT = Pattern.compile("\\s(#|//)");
 
-    /** Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. */
-    private static final Pattern OF_ANOTHER_TOOL = Pattern.compile(
-            "(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%[A-Z][A-Z0-9_]+%|@[a-zA-Z][\\w.-]*@|\\{\\{.*}}|#\\{.*}");
+    /**
+     * Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. Two hexadecimal digits
+     * between percent signs are no placeholder, because they are a part of an encoded text such as {@code %E4%BD%A0}.
+     */
+    private static final Pattern OF_ANOTHER_TOOL =
+            Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"
+                    + "|@[a-zA-Z][\\w.-]*@|\\{\\{.*}}|#\\{.*}");
 
     /** Matches the value of a variable that Kubernetes sets for the port of a service. */
     static final Pattern SERVICE_LINK = Pattern.compile("(tcp|udp|sctp)://\\S+");
@@ -149,13 +153,13 @@ final class PropertyValueCheck {
 
     /**
      * Rejects a placeholder in the form of another tool, such as {@code $TOKEN}, which Spring does not replace. A token
-     * or the password in an address may contain such characters, so these values are rejected only if they consist of
-     * the placeholder. The message does not show the value, because it may be a token.
+     * or the password in an address, also as a parameter, may contain such characters, so these values are rejected
+     * only if they consist of the placeholder. The message does not show the value, because it may be a token.
      */
     private void checkOtherPlaceholders(ConfigurationPropertyName name, String text) {
         Matcher placeholder = OF_ANOTHER_TOOL.matcher(text.trim());
         Class<?> type = known.typeOf(name);
-        boolean mayBeSecret = type == null || type == Token.class || text.contains("@");
+        boolean mayBeSecret = type == null || type == Token.class || text.contains("@") || text.contains("password=");
         if (mayBeSecret ? placeholder.matches() : placeholder.find()) {
             throw new InvalidPropertyException(
                     name.toString(),

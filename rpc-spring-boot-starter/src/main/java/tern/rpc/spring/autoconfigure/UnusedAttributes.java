@@ -42,7 +42,7 @@ final class UnusedAttributes {
     /** Returns the attributes of the services that have no effect, each with the reason. */
     static List<String> ofServices(ConfigurableListableBeanFactory beans, RpcServerProperties server) {
         List<String> found = new ArrayList<>();
-        if (!server.registry().isEmpty()) {
+        if (!server.enabled() || !server.registry().isEmpty()) {
             return found;
         }
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {

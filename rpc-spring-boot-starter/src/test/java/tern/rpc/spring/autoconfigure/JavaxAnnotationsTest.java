@@ -3,8 +3,11 @@ package tern.rpc.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +54,31 @@ class JavaxAnnotationsTest {
                         + " Boot 4 uses the annotations of Jakarta EE: @javax.annotation.security.RolesAllowed,"
                         + " @javax.validation.constraints.Min, @javax.validation.constraints.NotBlank. Import them from"
                         + " jakarta instead of javax");
+    }
+
+    @Test
+    void argumentWithATypeOfAMissingLibraryDoesNotPreventTheStart(@TempDir Path folder, CapturedOutput output)
+            throws IOException {
+        CompiledTypes types = new CompiledTypes(
+                folder,
+                Map.of(
+                        "javax.validation.constraints.NotBlank",
+                        ANNOTATION + "NotBlank {}",
+                        "lib.Extra",
+                        "public class Extra {}",
+                        "shop.Order",
+                        "public class Order { lib.Extra extra; }",
+                        "shop.Orders",
+                        "public interface Orders { void place(@javax.validation.constraints.NotBlank String item,"
+                                + " Order order); }",
+                        "shop.OrdersServer",
+                        "public class OrdersServer implements Orders { public void place(String item, Order order)"
+                                + " {} }"));
+        Files.delete(folder.resolve("lib/Extra.class"));
+
+        JavaxAnnotations.check(types.type("shop.OrdersServer"), Set.of(types.type("shop.Orders")));
+
+        assertThat(output).contains("@javax.validation.constraints.NotBlank. Import them from jakarta");
     }
 
     @Test

@@ -167,6 +167,17 @@ class PropertyValueCheckTest {
                         assertThat(there.getBean(ServerSettings.class).tokens()).containsExactly(Token.of(token)));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rpc.client.registries.far=zookeeper://far:2181?ssl=true&ssl.keyStore.password=$ECRET",
+                "rpc.client.registries.far=zookeeper://far:2181?group=%E4%BD%A0",
+            })
+    void addressMayContainTheCharactersOfPlaceholders(String line) {
+        provider(Greeter.class).withPropertyValues(line).run(there -> assertThat(there)
+                .hasNotFailed());
+    }
+
     @Test
     void overriddenPlaceholderIsNotRead() {
         with(

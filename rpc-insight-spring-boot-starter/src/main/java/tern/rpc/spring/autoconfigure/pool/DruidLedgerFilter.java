@@ -24,6 +24,12 @@ import tern.rpc.pool.StoreNames;
  */
 final class DruidLedgerFilter extends FilterAdapter {
 
+    /** The attribute of a result that marks the generated keys of a statement. */
+    private static final String KEYS = DruidLedgerFilter.class.getName() + ".keys";
+
+    /** The attribute of a result that contains the name of its statement. */
+    private static final String NAME = DruidLedgerFilter.class.getName() + ".name";
+
     private final StoreNames.Store store;
     private final Borrowings borrowings = new Borrowings();
 
@@ -175,7 +181,7 @@ final class DruidLedgerFilter extends FilterAdapter {
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();
-        String name = store.operation(StatementText.of(rows.getSql()));
+        String name = nameOf(rows);
         Phase outer = ledger.turnTo(Phase.SQL, name);
         boolean isRow = false;
         try {
@@ -183,10 +189,36 @@ final class DruidLedgerFilter extends FilterAdapter {
             return isRow;
         } finally {
             ledger.returnTo(outer, name);
-            if (isRow && name != null && ledger.isOpen()) {
+            if (isRow && name != null && ledger.isOpen() && rows.getAttribute(KEYS) == null) {
                 ResultRows.of(name).row(rows.getFetchRowCount() == 0);
             }
         }
+    }
+
+    /** Marks the generated keys. They are no result of the statement, and a batch has as many keys as rows. */
+    @Override
+    public @Nullable ResultSetProxy statement_getGeneratedKeys(FilterChain chain, StatementProxy statement)
+            throws SQLException {
+        ResultSetProxy keys = super.statement_getGeneratedKeys(chain, statement);
+        if (keys != null) {
+            keys.putAttribute(KEYS, true);
+        }
+        return keys;
+    }
+
+    /**
+     * Returns the name of the statement that returned the rows. The result stores the name, because the name of a
+     * statement with values in its text may have to be computed again, which would take long for each row.
+     */
+    private @Nullable String nameOf(ResultSetProxy rows) {
+        if (rows.getAttribute(NAME) instanceof String known) {
+            return known;
+        }
+        String name = store.operation(StatementText.of(rows.getSql()));
+        if (name != null) {
+            rows.putAttribute(NAME, name);
+        }
+        return name;
     }
 
     private <T extends @Nullable Object> T in(

@@ -3,13 +3,17 @@ package tern.rpc.spring.autoconfigure.pool;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
@@ -210,7 +214,7 @@ final class WatchedConnection implements InvocationHandler {
             ResultRows counted = ResultRows.of(name == null ? "" : name);
             boolean isMeasured = statement.getFetchSize() != 0;
             return isMeasured || counted.countsNext()
-                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, name, counted, isMeasured))
+                    ? new WatchedRows(proxy, rows, name, counted, isMeasured).proxy()
                     : rows;
         }
     }
@@ -231,6 +235,30 @@ final class WatchedConnection implements InvocationHandler {
             this.text = text;
             this.counted = counted;
             this.isMeasured = isMeasured;
+        }
+
+        /**
+         * Returns the proxy. The proxy has all public interfaces of the {@code ResultSet}, because code may cast
+         * results to an interface of the driver. Only some results get a proxy, so such a cast would fail only
+         * sometimes.
+         */
+        Object proxy() {
+            List<Class<?>> types = new ArrayList<>(List.of(ResultSet.class));
+            for (Class<?> type : ClassUtils.getAllInterfaces(rows)) {
+                if (Modifier.isPublic(type.getModifiers()) && !type.isAssignableFrom(ResultSet.class)) {
+                    types.add(type);
+                }
+            }
+            if (types.size() > 1) {
+                try {
+                    return Proxy.newProxyInstance(
+                            rows.getClass().getClassLoader(), types.toArray(Class<?>[]::new), this);
+                } catch (IllegalArgumentException e) {
+                    // A class loader hides one of the interfaces, so code of the application cannot use it either.
+                    return WatchedConnection.proxy(ResultSet.class, this);
+                }
+            }
+            return WatchedConnection.proxy(ResultSet.class, this);
         }
 
         @Override

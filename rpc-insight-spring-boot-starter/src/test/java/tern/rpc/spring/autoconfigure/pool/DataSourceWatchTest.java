@@ -202,6 +202,32 @@ class DataSourceWatchTest {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"hikari", "dbcp", "druid"})
+    void generatedKeysAreNotRowsOfAResult(String name) {
+        application.run(there -> {
+            String table = "keys_" + name;
+            String insert = "insert into " + table + " (x) values (default), (default), (default)";
+            try (Connection connection = there.getBean(name, DataSource.class).getConnection();
+                    Statement statement = connection.createStatement()) {
+                statement.execute("create table if not exists " + table + " (x int generated always as identity)");
+                Calls.ledgerOf(() -> {
+                    statement.executeUpdate(insert, Statement.RETURN_GENERATED_KEYS);
+                    try (ResultSet keys = statement.getGeneratedKeys()) {
+                        int count = 0;
+                        while (keys.next()) {
+                            count++;
+                        }
+                        assertThat(count).isEqualTo(3);
+                    }
+                    return null;
+                });
+            }
+
+            assertThat(ResultRows.mean(insert + " (data source " + name + ")")).isNegative();
+        });
+    }
+
     @Test
     void poolsAreKnownByTheirNames() {
         application.run(there -> {
