@@ -36,16 +36,13 @@ final class JdkTypes {
             "java.sql.",
             "java.text.",
             "java.util.concurrent.locks.",
-            "java.util.function.",
             "java.util.stream.",
             "javax.sql.");
 
     private static final Set<String> LOCAL = Set.of(
             "java.lang.Process",
             "java.lang.ProcessHandle",
-            "java.lang.Runnable",
             "java.time.Clock",
-            "java.util.Comparator",
             "java.util.Enumeration",
             "java.util.Iterator",
             "java.util.ListIterator",
@@ -53,7 +50,6 @@ final class JdkTypes {
             "java.util.ResourceBundle",
             "java.util.Spliterator",
             "java.util.TimeZone",
-            "java.util.concurrent.Callable",
             "java.util.concurrent.CompletionStage",
             "java.util.concurrent.Executor",
             "java.util.concurrent.ExecutorService",
