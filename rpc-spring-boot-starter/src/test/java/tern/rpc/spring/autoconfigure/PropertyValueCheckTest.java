@@ -174,8 +174,9 @@ class PropertyValueCheckTest {
                 "rpc.client.registries.far=zookeeper://far:2181?group=%E4%BD%A0",
             })
     void addressMayContainTheCharactersOfPlaceholders(String line) {
-        provider(Greeter.class).withPropertyValues(line).run(there -> assertThat(there)
-                .hasNotFailed());
+        provider(Greeter.class)
+                .withPropertyValues(line)
+                .run(there -> assertThat(there).hasNotFailed());
     }
 
     @Test
