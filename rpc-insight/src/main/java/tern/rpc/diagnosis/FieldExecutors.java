@@ -31,10 +31,12 @@ final class FieldExecutors {
 
     private record Candidate(Field field, @Nullable Executor value) {
 
-        boolean hasThreads(int threads) {
-            return value instanceof ThreadPoolExecutor pool
-                    ? pool.getPoolSize() == threads
-                    : value instanceof ForkJoinPool forked && forked.getPoolSize() == threads;
+        /** Returns the number of threads; -1 if it is unknown. */
+        int threads() {
+            if (value instanceof ThreadPoolExecutor pool) {
+                return pool.getPoolSize();
+            }
+            return value instanceof ForkJoinPool forked ? forked.getPoolSize() : -1;
         }
 
         Found found() {
@@ -63,8 +65,9 @@ final class FieldExecutors {
     }
 
     /**
-     * Returns the executor with the given tasks. If several fields contain executors, it is the only one with as many
-     * threads as the samples show. Returns null if it is unknown.
+     * Returns the executor with the given tasks. If several fields contain executors, the only executor with as many
+     * threads as the samples show is returned. An executor with fewer threads is never returned. Large executors are
+     * sampled in part, so an executor may have more threads. Returns null if the executor is unknown.
      *
      * @param tasks the samples of the executor's threads
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
@@ -81,8 +84,9 @@ final class FieldExecutors {
         });
         List<Candidate> all = new ArrayList<>();
         classes.stream().limit(MAX_CLASSES).forEach(type -> addFields(type, all));
+        all.removeIf(candidate -> candidate.threads() >= 0 && candidate.threads() < tasks.threads());
         List<Candidate> matching = all.stream()
-                .filter(candidate -> candidate.hasThreads(tasks.threads()))
+                .filter(candidate -> candidate.threads() == tasks.threads())
                 .toList();
         List<Candidate> best = matching.isEmpty() ? all : matching;
         return best.size() == 1 ? best.get(0).found() : null;
