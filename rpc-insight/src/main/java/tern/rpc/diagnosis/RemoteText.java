@@ -275,12 +275,13 @@ final class RemoteText {
     }
 
     private String ask(Part part, String service) {
+        String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
         return isSlowEverywhere(part)
-                ? "read the diagnosis of the providers of " + service
+                ? "read the diagnosis of the providers" + of + service
                         + ", which is slower at all of them: check what they share (a database, a peer), and the"
                         + " requests; if the providers are fast, the time is lost on the network to them (packets that"
                         + " are lost or late, a proxy)"
-                : "read the diagnosis of the provider of " + service;
+                : "read the diagnosis of the provider" + of + service;
     }
 
     private String meanwhile(Part part) {
