@@ -419,7 +419,7 @@ public final class Diagnostician {
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
             process.searchExplicitCollections();
         }
-        if (recording.isDue(now, sinceNanos, seen)) {
+        if (recording.isDue(now, sinceNanos)) {
             record();
         }
         latest = report.add(

@@ -35,8 +35,8 @@ final class FlightRecording {
     private static final int NOT_INSTRUMENTED_SINCE = 24;
 
     /**
-     * A recording is due when calls have missed the latency target for this time. Starting the recorder slows down the
-     * process, and the delay keeps this effect out of the first diagnoses.
+     * A recording is due when calls have missed the latency target for this time. A recording costs some processor time,
+     * and the delay keeps this effect out of the first diagnoses.
      */
     private static final long DUE_AFTER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -70,13 +70,15 @@ final class FlightRecording {
 
     /**
      * Returns whether a recording must start now, because calls have missed the latency target for a while. Returns true
-     * at most once in ten minutes. Only the diagnosis thread may call this method.
+     * at most once in ten minutes. Returns false if the start would slow down the process: several processes of a
+     * machine often miss their targets together, and would slow down each other. Only the diagnosis thread may call this
+     * method.
      *
      * @param sinceNanos when calls began to miss the latency target
      */
-    boolean isDue(long now, long sinceNanos, Machine seen) {
+    boolean isDue(long now, long sinceNanos) {
         boolean rested = lastDue == Long.MIN_VALUE || now - lastDue >= PAUSE_NANOS;
-        if (!mayStart(seen) || !rested || now - sinceNanos < DUE_AFTER_NANOS) {
+        if (!startsInMisses || !startsCheaply() || !rested || now - sinceNanos < DUE_AFTER_NANOS) {
             return false;
         }
         lastDue = now;
@@ -84,22 +86,15 @@ final class FlightRecording {
     }
 
     /**
-     * Returns whether the flight recorder may search for a cause now. If its start is expensive, the search must not
-     * begin before a recording would be due, so that the start does not slow down the calls of the first diagnoses.
+     * Returns whether the flight recorder may search for a cause that only the recorder can find. If its start is
+     * expensive, the search must not begin before a recording would be due, so that the start does not slow down the
+     * calls of the first diagnoses. It must not begin while the processors are busy either: the start of the flight
+     * recorder discards all compiled code, and busy processors take long to compile the code again.
      *
      * @param sinceNanos when calls began to miss the latency target
      */
     boolean maySearch(long now, long sinceNanos, Machine seen) {
-        return mayStart(seen) && (startsCheaply() || now - sinceNanos >= DUE_AFTER_NANOS);
-    }
-
-    /**
-     * Returns whether recordings start by themselves while calls miss the latency target. Returns false if the
-     * processors are busy and the start is expensive: the start of the flight recorder discards all compiled code, and
-     * busy processors take long to compile the code again.
-     */
-    private boolean mayStart(Machine seen) {
-        return startsInMisses && (!seen.isBusy() || startsCheaply());
+        return startsInMisses && (startsCheaply() || (!seen.isBusy() && now - sinceNanos >= DUE_AFTER_NANOS));
     }
 
     /**

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import java.util.List;
 import jdk.jfr.FlightRecorder;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
 class FlightRecordingTest {
@@ -14,12 +16,13 @@ class FlightRecordingTest {
         return new Machine(2, own, 0.1, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
     }
 
-    @Test
-    void recorderWhoseStartSlowsDownTheProcessIsNotStartedWhileProcessorsAreBusy() {
+    @ParameterizedTest
+    @ValueSource(doubles = {0.2, 1.5})
+    void recorderWhoseStartSlowsDownTheProcessDoesNotStartByItself(double busyProcessors) {
         assumeFalse(FlightRecording.startsCheaply(), "another test has started the recorder, or the JVM is newer");
         Shop shop = new Shop();
         shop.diagnostician.start(true);
-        shop.machine = machine(1.5);
+        shop.machine = machine(busyProcessors);
         shop.healthy(Shop.USUAL);
 
         for (int i = 0; i < 30; i++) {
