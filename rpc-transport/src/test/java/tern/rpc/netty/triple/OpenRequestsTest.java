@@ -37,6 +37,9 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
+    /** A number of streams slightly below the maximum for one connection. */
+    private static final int MOST_STREAMS = 990;
+
     /** A message size slightly below 4 KiB, the size from which messages count towards the budgets immediately. */
     private static final int SMALL = 4_000;
 
@@ -143,25 +146,28 @@ class OpenRequestsTest {
     @Test
     void connectionIsReadNoMoreWhenItsSmallPartsUseUpTheBudget() {
         Http2Wire wire = connect();
-        int streams = 2 * INBOUND / SMALL;
-        Thread sender = new Thread(() -> {
-            for (int i = 0; i < Math.min(streams, 990); i++) {
-                Open.WHOLE_MESSAGE.send(wire, 1 + 2 * i);
-            }
-        });
-        sender.start();
-        Http2Wire second = connect();
-        Thread other = new Thread(() -> {
-            for (int i = 0; i < Math.min(streams, 990); i++) {
-                Open.WHOLE_MESSAGE.send(second, 1 + 2 * i);
-            }
-        });
-        other.start();
-
+        int enough = INBOUND / 3 / SMALL + 1;
+        for (int i = 0; i < enough; i++) {
+            Open.WHOLE_MESSAGE.send(wire, 1 + 2 * i);
+        }
         Await.until("the part of the address is used up", () -> held() > INBOUND / 3.0);
-        assertServed(connect(), 1);
-        // without the limit, the requests on both connections together would occupy 2.8 times the budget
+
+        // the senders wait when the server reads no more
+        new Thread(() -> send(wire, enough, MOST_STREAMS)).start();
+        Http2Wire second = connect();
+        new Thread(() -> send(second, 0, MOST_STREAMS)).start();
+
+        for (int i = 0; i < 20; i++) {
+            assertServed(connect(), 1);
+        }
+        // without the limit, the requests on both connections together would occupy 2.1 times the budget
         assertThat(held()).isLessThan(1.9 * INBOUND);
+    }
+
+    private static void send(Http2Wire wire, int from, int to) {
+        for (int i = from; i < to; i++) {
+            Open.WHOLE_MESSAGE.send(wire, 1 + 2 * i);
+        }
     }
 
     @Test
