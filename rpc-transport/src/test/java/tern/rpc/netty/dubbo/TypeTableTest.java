@@ -420,7 +420,7 @@ class TypeTableTest {
 
     private static String from(String shape) {
         if (DAMAGES.contains(shape)) {
-            return "as an argument; Dubbo's reader damages what it is answered";
+            return "as an argument; Dubbo's reader damages the answer";
         }
         String read = withDubbo(call(shape, asDelivered.calling, OURS), () -> call(shape, allowing.calling, OURS));
         boolean argumentArrived = read.startsWith("failed: ") || read.startsWith("the result");
