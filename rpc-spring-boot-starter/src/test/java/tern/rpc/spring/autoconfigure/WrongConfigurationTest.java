@@ -234,8 +234,8 @@ class WrongConfigurationTest {
             "rpc.slo=100ms | property rpc.slo | did you mean rpc.slo.latency?",
             "rpc.client.services=orders | property rpc.client.services | the level below it is a name, as in"
                     + " rpc.client.services.<name>.url",
-            "rpc.client.services[0].url=orders:20880 | property rpc.client.services[0].url | is not a list; write a name in"
-                    + " place of the number, as in rpc.client.services.<name>.url");
+            "rpc.client.services[0].url=orders:20880 | property rpc.client.services[0].url | is not a list; write a name"
+                    + " instead of the number, as in rpc.client.services.<name>.url");
 
     static Stream<Arguments> wrong() throws Exception {
         List<Arguments> rows = new ArrayList<>();
