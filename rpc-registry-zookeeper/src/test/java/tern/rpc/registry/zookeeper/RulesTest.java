@@ -145,7 +145,10 @@ class RulesTest {
         Snapshots snapshots = look();
         Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
         assertThat(rules(snapshots)).isSameAs(Rules.NONE);
-        assertThat(warnings()).singleElement().asString().contains(CONDITIONS, "it is not YAML", "Calls continue without it");
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains(CONDITIONS, "it is not YAML", "Calls continue without it");
     }
 
     @Test
