@@ -37,8 +37,8 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** A number of streams slightly below the maximum for one connection. */
-    private static final int MOST_STREAMS = 990;
+    /** A number of requests that fit into the buffers of a socket, so that their sender need not wait. */
+    private static final int FEW = 24;
 
     /** A message size slightly below 4 KiB, the size from which messages count towards the budgets immediately. */
     private static final int SMALL = 4_000;
@@ -144,24 +144,27 @@ class OpenRequestsTest {
     }
 
     @Test
-    void connectionIsReadNoMoreWhenItsSmallPartsUseUpTheBudget() {
-        Http2Wire wire = connect();
-        int enough = INBOUND / 3 / SMALL + 1;
-        for (int i = 0; i < enough; i++) {
-            Open.WHOLE_MESSAGE.send(wire, 1 + 2 * i);
-        }
-        Await.until("the part of the address is used up", () -> held() > INBOUND / 3.0);
+    void connectionIsReadNoMoreAfterItsSmallPartsCountIfTheBudgetIsUsedUp() {
+        send(connect(), 0, 1);
+        Await.until("the first request counts", () -> held() > SMALL);
+        double each = held();
+        // One connection uses up the part of the address, half of the budget. It may exceed its own part to complete
+        // its
+        // message.
+        int first = 2 + (int) (INBOUND / 2 / each);
+        send(connect(), 0, first);
+        Await.until("the part of the address is used up", () -> held() > (first + 0.5) * each);
 
-        // the senders wait when the server reads no more
-        new Thread(() -> send(wire, enough, MOST_STREAMS)).start();
         Http2Wire second = connect();
-        new Thread(() -> send(second, 0, MOST_STREAMS)).start();
+        send(second, 0, FEW);
+        Await.until("a request of the second connection counts", () -> held() > (first + 1.5) * each);
+        send(second, FEW, 2 * FEW);
+        double before = held();
+        send(connect(), 0, 6);
 
-        for (int i = 0; i < 20; i++) {
-            assertServed(connect(), 1);
-        }
-        // without the limit, the requests on both connections together would occupy 2.1 times the budget
-        assertThat(held()).isLessThan(1.9 * INBOUND);
+        Await.until("later requests of another connection count", () -> held() > before + 5.5 * each);
+        assertThat(held()).isLessThan((1 + first + FEW + 6 + 0.5) * each);
+        assertServed(connect(), 1);
     }
 
     private static void send(Http2Wire wire, int from, int to) {
