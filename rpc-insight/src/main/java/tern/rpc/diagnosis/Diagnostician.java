@@ -112,8 +112,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the JVM's flight recorder is started when calls have missed the latency target for
-     *     ten seconds
+     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency target
+     *     for ten seconds (decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);

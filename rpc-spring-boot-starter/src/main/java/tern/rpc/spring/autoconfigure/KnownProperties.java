@@ -1,5 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
+import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
+
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,12 +41,10 @@ final class KnownProperties {
             .<Class<? extends Record>>flatMap(KnownProperties::load)
             .toList();
 
-    private static final String ANY = "*";
-
     /**
      * A pattern for property names.
      *
-     * @param path the elements of the names; {@link #ANY} matches any name
+     * @param path the elements of the names; {@link PropertyPaths#ANY} matches any name
      * @param type the type of the value, or of the elements of a list
      */
     private record Pattern(List<String> path, boolean list, Class<?> type) {

@@ -1,7 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
-import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.uniform;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
+import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.uniform;
+
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,13 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PropertyIntents {
 
-    private static final String ANY = "*";
     private static final String PARENT = "{parent}";
 
     /**
      * An expected name.
      *
-     * @param scopes the paths under which the name is expected; {@link #ANY} matches any single element
+     * @param scopes the paths under which the name is expected; {@link PropertyPaths#ANY} matches any single element
      * @param leaves the expected last elements without dashes; empty to match any last element
      * @param advice the advice; {@link #PARENT} is replaced with the path of the unknown property
      */
@@ -34,7 +35,7 @@ final class PropertyIntents {
                             .map(scope -> List.of(scope.split("\\.")))
                             .toList(),
                     Arrays.stream(leaves.split(" "))
-                            .map(PropertyIntents::uniform)
+                            .map(PropertyPaths::uniform)
                             .filter(leaf -> !leaf.equals(ANY))
                             .collect(Collectors.toUnmodifiableSet()),
                     advice);
@@ -342,9 +343,5 @@ final class PropertyIntents {
                 .map(intent ->
                         intent.advice().replace(PARENT, PropertyPaths.joined(written.subList(0, written.size() - 1))))
                 .orElse(null);
-    }
-
-    static String uniform(String element) {
-        return element.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 }

@@ -1,9 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
-import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
-
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -11,7 +10,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tern.rpc.TypingErrors;
 
 /**
- * Compares and changes the elements of property names. The path of an existing property contains {@link #ANY} in place
+ * Compares and changes the elements of property names. The path of an existing property contains {@link #ANY} instead
  * of each key of a map.
  */
 final class PropertyPaths {
@@ -106,5 +105,9 @@ final class PropertyPaths {
             }
         }
         return name.toString();
+    }
+
+    static String uniform(String element) {
+        return element.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 }

@@ -1,6 +1,5 @@
 package tern.rpc.spring.autoconfigure;
 
-import static tern.rpc.spring.autoconfigure.PropertyIntents.uniform;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.ANY;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.concat;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.distance;
@@ -13,6 +12,7 @@ import static tern.rpc.spring.autoconfigure.PropertyPaths.joined;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.lastOf;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.near;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.startsWith;
+import static tern.rpc.spring.autoconfigure.PropertyPaths.uniform;
 import static tern.rpc.spring.autoconfigure.PropertyPaths.without;
 
 import java.util.ArrayList;

@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Tests lookups of host names on threads that serve no call. */
-class LookupsTest {
+class NameLookupsTest {
 
     private static final String[] LOOKUP = {
         "java.net.Inet6AddressImpl/lookupAllHostAddr",
