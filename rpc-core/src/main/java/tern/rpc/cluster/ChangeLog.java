@@ -24,7 +24,7 @@ final class ChangeLog {
     private final Logger log;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Pace pace;
+    private final TokenBucket pace;
     private @Nullable Change waiting; // This object's lock guards this field and the next two.
     private int skipped;
     private boolean scheduled;
@@ -34,7 +34,7 @@ final class ChangeLog {
         this.log = log;
         this.clock = clock;
         this.timer = timer;
-        this.pace = new Pace(AT_ONCE, 1.0 / SECONDS_BETWEEN, clock.nanoTime());
+        this.pace = new TokenBucket(AT_ONCE, 1.0 / SECONDS_BETWEEN, clock.nanoTime());
     }
 
     /**

@@ -20,7 +20,7 @@ public final class ClusterParts {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final SharedSources sources;
-    private final Pace pace;
+    private final TokenBucket pace;
     private final NodeCounts counts = new NodeCounts();
     private final LastChoice lastChoice = new LastChoice();
     private final long client;
@@ -34,7 +34,7 @@ public final class ClusterParts {
         this.timer = timer;
         this.client = client;
         this.sources = new SharedSources(clock, timer);
-        this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
+        this.pace = new TokenBucket(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
 
     /** Returns the event counts of all clusters of the client. */

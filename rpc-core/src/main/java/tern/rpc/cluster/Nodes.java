@@ -50,7 +50,7 @@ public final class Nodes {
     }
 
     private final Function<Endpoint, ClientConnection> connect;
-    private final Pace pace;
+    private final TokenBucket pace;
     private final NodeCounts counts;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
@@ -63,7 +63,7 @@ public final class Nodes {
     /** @param connect opens a connection without blocking */
     Nodes(
             Function<Endpoint, ClientConnection> connect,
-            Pace pace,
+            TokenBucket pace,
             NodeCounts counts,
             NanoClock clock,
             ScheduledExecutorService timer) {

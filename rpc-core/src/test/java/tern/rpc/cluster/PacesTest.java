@@ -38,7 +38,7 @@ class PacesTest {
 
     @Test
     void twentyConnectionsAreOpenedAtOnceAndFiftyASecondAfterwards() {
-        Pace pace = new Pace(20, 50, 0);
+        TokenBucket pace = new TokenBucket(20, 50, 0);
         int opened = 0;
         while (pace.take(0)) {
             opened++;

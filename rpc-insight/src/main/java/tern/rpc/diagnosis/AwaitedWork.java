@@ -50,11 +50,11 @@ final class AwaitedWork {
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
 
-    AwaitedWork(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools) {
+    AwaitedWork(Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -159,7 +159,7 @@ final class AwaitedWork {
     private Looks attended(Part wait, String threads) {
         int all = 0;
         int unattended = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(wait) > 0) {
                 all += samples.resultLooks;
@@ -234,7 +234,7 @@ final class AwaitedWork {
     /** Returns the mean duration of the given wait, over the calls that waited. */
     private double waitNanos(Part wait) {
         double waited = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             waited += counted.times().of(wait);
         }
         return waited / Math.max(1, callsIn(wait));
@@ -266,7 +266,7 @@ final class AwaitedWork {
         }
         List<Outside> known = new ArrayList<>();
         for (OutsideOperations.Timed timed : OutsideOperations.timed(System.nanoTime())) {
-            double usually = evidence.usual().reliableFigure(Learner.OUTSIDE + timed.key());
+            double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + timed.key());
             if (timed.kind() == phase && TaskWatch.nameOf(timed.threadName()).equals(name) && usually >= 0) {
                 boolean isUsual = timed.nanos() <= usually + Math.max(usually / 2, Operations.WIDE_NANOS)
                         && timed.nanos() < LARGE * waitNanos(wait);

@@ -19,7 +19,7 @@ final class BlockedLoops {
      * Returns null if fewer than half of the calls that spend time on the activity or wait block an event loop. An
      * operation blocks the loop only if the loop's thread waits for its result.
      */
-    static @Nullable String loopOf(Part part, Evidence evidence, Excess excess) {
+    static @Nullable String loopOf(Part part, Evidence evidence, ExcessTime excess) {
         Phase phase = Operations.phase(part.kind());
         boolean isOwn = part.kind() == Kind.COMPUTING || part.kind() == Kind.LOCK;
         if (phase == null && !isOwn && part.kind() != Kind.EVENT_LOOP) {
@@ -27,7 +27,7 @@ final class BlockedLoops {
         }
         Map<String, Integer> loops = new TreeMap<>();
         int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples == null
                     || (part.kind() != Kind.EVENT_LOOP && counted.times().of(part) <= 0)) {
@@ -58,10 +58,10 @@ final class BlockedLoops {
      * Returns the mean time for which a late or failed call blocks an event loop, by the code that blocks the loop. The
      * mean time includes the time for which the loop's thread waits for results of operations.
      */
-    static Times blocked(Evidence evidence, Excess excess) {
+    static Times blocked(Evidence evidence, ExcessTime excess) {
         Times blocked = new Times();
         blocked.addAll(excess.account.only(part -> part.kind() == Kind.EVENT_LOOP), 1);
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples == null) {
                 continue;
@@ -86,8 +86,8 @@ final class BlockedLoops {
      *
      * @param shown the line that blocks the loop, with the method that it calls
      */
-    static Told told(Part part, String shown, String loop) {
-        return new Told(
+    static CauseDescription describe(Part part, String shown, String loop) {
+        return new CauseDescription(
                 "EVENT LOOP BLOCKED",
                 part.name(),
                 Change.of(

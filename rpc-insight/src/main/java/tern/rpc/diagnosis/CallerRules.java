@@ -16,18 +16,22 @@ final class CallerRules {
     private static final double LARGE_BURST = 8;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
     CallerRules(
-            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -39,14 +43,15 @@ final class CallerRules {
     void apply() {
         double usually = evidence.usual().figure("calls");
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
-        double all = leaves.sum();
-        boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
+        double all = byCause.sum();
+        boolean one = byCause.longestFirst().stream().anyMatch(part -> byCause.of(part) > all / 2);
         boolean isBurst = usually > 0 && perSecond >= (one ? LARGE_BURST : BURST) * usually;
         MethodRate method = isBurst ? null : new MoreCalls(evidence, excess).method();
-        Times slower =
-                isBurst ? leaves.only(CallerRules::maySlowDown) : leaves.only(part -> method != null && isShared(part));
+        Times slower = isBurst
+                ? byCause.only(CallerRules::maySlowDown)
+                : byCause.only(part -> method != null && isShared(part));
         for (Part part : slower.longestFirst()) {
-            leaves.pour(part, only(Part.of(Kind.QUEUE)), Leaves.WAIT_FOR + waitedFor(part));
+            byCause.pour(part, only(Part.of(Kind.QUEUE)), TimesByCause.WAIT_FOR + waitedFor(part));
         }
     }
 

@@ -31,7 +31,7 @@ final class CallerWaits {
     private CallerWaits() {}
 
     /** Returns the wait of the thread for the sender of its request; null if the thread waits for something else. */
-    static @Nullable Part of(ThreadLook thread) {
+    static @Nullable Part of(ThreadSnapshot thread) {
         if (thread.state() == Thread.State.RUNNABLE) {
             return null;
         }

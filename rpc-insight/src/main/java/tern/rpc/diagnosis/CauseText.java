@@ -39,7 +39,7 @@ final class CauseText {
     private static final String HELD = " held in ";
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
     private final Map<Part, List<Symptom>> symptoms;
     private final Operations operations;
@@ -54,7 +54,7 @@ final class CauseText {
     private final TimeOuts timeOuts;
     private final Stampedes stampedes;
 
-    CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
+    CauseText(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
@@ -76,13 +76,13 @@ final class CauseText {
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
     Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
-        Told stampede = timeout == null ? stampedes.told(part) : null;
-        Told told = stampede != null
+        CauseDescription stampede = timeout == null ? stampedes.describe(part) : null;
+        CauseDescription description = stampede != null
                 ? stampede
                 : timeout != null
-                        ? new Told("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts())
-                        : told(part);
-        List<String> facts = new ArrayList<>(told.facts());
+                        ? new CauseDescription("TIMEOUT TOO SHORT", timeout.name(), timeout.change(), timeout.facts())
+                        : describe(part);
+        List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(timeOuts.facts(part));
         facts.addAll(callers(part));
         if (part.kind() == Part.Kind.FILE || part.kind() == Part.Kind.LOG) {
@@ -96,14 +96,16 @@ final class CauseText {
             facts.add("loop     runs on the event loop " + loop + ", whose other requests wait meanwhile");
         }
         return new Cause(
-                told.kind(),
-                told.name(),
+                description.kind(),
+                description.name(),
                 nanos / 1e6,
                 ofNanos / 1e6,
                 saves,
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
-                        .change(withoutWorkers(withMorePermits(withoutHolding(told.change(), part), part), part), part),
+                        .change(
+                                withoutWorkers(withMorePermits(withoutHolding(description.change(), part), part), part),
+                                part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
@@ -206,18 +208,18 @@ final class CauseText {
         return pool != null && pool.isDatabase() && symptom.nanos() > NOTABLE_WAIT * evidence.targetNanos();
     }
 
-    private Told told(Part part) {
+    private CauseDescription describe(Part part) {
         return switch (part.kind()) {
             case POOL -> UnknownExecutors.isOne(part) ? unknownExecutor(part) : poolText.pool(part);
             case QUEUE -> workers();
             case CALLER_RUNS -> executorText.executor();
             case EXECUTOR -> rejection(part);
-            case SQL -> isFailed(part) ? told(failure(Phase.SQL, part)) : storeText.statement(part);
-            case REDIS -> isFailed(part) ? told(failure(Phase.REDIS, part)) : redisText.command(part);
+            case SQL -> isFailed(part) ? describe(failure(Phase.SQL, part)) : storeText.statement(part);
+            case REDIS -> isFailed(part) ? describe(failure(Phase.REDIS, part)) : redisText.command(part);
             case HTTP -> remoteText.http(part);
-            case RPC -> isFailed(part) ? told(failure(Phase.RPC, part)) : remoteText.rpc(part);
+            case RPC -> isFailed(part) ? describe(failure(Phase.RPC, part)) : remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
-            case LOG -> new LogText(evidence, excess, operations).told(part);
+            case LOG -> new LogText(evidence, excess, operations).describe(part);
             case LOCK,
                     SLEEP,
                     RESULT,
@@ -230,11 +232,11 @@ final class CauseText {
                     NATIVE,
                     ELSEWHERE,
                     TIMEOUT,
-                    FAILURE -> codeText.told(part);
-            case LIMIT -> new LimitText(evidence, excess).told(part);
+                    FAILURE -> codeText.describe(part);
+            case LIMIT -> new LimitText(evidence, excess).describe(part);
             case CALLER -> caller(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, MEMORY, DISK, COLLECTOR, JVM_PAUSE, OUTSIDE ->
-                machineText.told(part);
+                machineText.describe(part);
             case UNEXPLAINED -> unexplained();
         };
     }
@@ -247,17 +249,17 @@ final class CauseText {
         return FailurePart.ofOperation(phase, operation.name());
     }
 
-    private Told unexplained() {
-        return new Told(
+    private CauseDescription unexplained() {
+        return new CauseDescription(
                 UNEXPLAINED,
                 "own time of calls",
                 Change.of(Where.UNKNOWN, "no change can be recommended: no evidence shows what these calls did"),
                 List.of("own      no sample found a thread of these calls; the calls are short or rare"));
     }
 
-    private static Told caller(Part part) {
+    private static CauseDescription caller(Part part) {
         boolean reads = part.name().equals(CallerWaits.REQUEST);
-        return new Told(
+        return new CauseDescription(
                 "SLOW CALLER",
                 part.name(),
                 Change.of(
@@ -268,30 +270,30 @@ final class CauseText {
                 List.of());
     }
 
-    private Told workers() {
+    private CauseDescription workers() {
         WorkerText text = new WorkerText(evidence, excess);
-        return new Told(text.kind(), text.name(), text.change(), text.facts());
+        return new CauseDescription(text.kind(), text.name(), text.change(), text.facts());
     }
 
-    private Told unknownExecutor(Part part) {
+    private CauseDescription unknownExecutor(Part part) {
         UnknownExecutors executors = new UnknownExecutors(evidence, excess);
         List<Symptom> waits = symptoms.getOrDefault(part, List.of());
-        return new Told(
+        return new CauseDescription(
                 "EXECUTOR TOO SMALL",
                 UnknownExecutors.threads(part),
                 executors.change(part, waits),
                 executors.facts(part, waits));
     }
 
-    private Told rejection(Part part) {
+    private CauseDescription rejection(Part part) {
         RejectedTasks.Rejection rejection = new RejectedTasks(evidence, executorText::change, pools).of(part);
-        return new Told("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
+        return new CauseDescription("EXECUTOR FULL", rejection.name(), rejection.change(), rejection.facts());
     }
 
     /** Returns the methods whose late or failed calls spent time on the given activity or wait. */
     private List<String> callers(Part part) {
         Map<String, Integer> methods = new java.util.TreeMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.times().sum(Operations.only(part)) > 0) {
                 methods.merge(counted.call().method(), 1, Integer::sum);
             }

@@ -34,11 +34,11 @@ final class Changes {
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
 
-    Changes(Evidence evidence, Excess excess, Operations operations) {
+    Changes(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;

@@ -37,7 +37,7 @@ final class ClassInitializers {
 
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that appeared to run
     private final Random random = new Random(3);
-    private List<ThreadLook> found = List.of(); // the threads that run static initializers
+    private List<ThreadSnapshot> found = List.of(); // the threads that run static initializers
     private long searchedNanos; // the time of the last search of random threads; 0 before the first search
 
     /** A sample of a thread that appeared to be running. */
@@ -52,20 +52,20 @@ final class ClassInitializers {
     /**
      * Returns the threads that run static initializers, by the id of the sampled thread that waits for the initializer.
      */
-    Map<Long, ThreadLook> awaited(Collection<ThreadLook> sampled, long now) {
-        List<ThreadLook> standing = standing(sampled, now);
+    Map<Long, ThreadSnapshot> awaited(Collection<ThreadSnapshot> sampled, long now) {
+        List<ThreadSnapshot> standing = standing(sampled, now);
         if (standing.isEmpty()) {
             return Map.of();
         }
-        List<ThreadLook> running = running(sampled);
+        List<ThreadSnapshot> running = running(sampled);
         if (running.isEmpty() && (searchedNanos == 0 || now - searchedNanos >= PAUSE_NANOS)) {
             searchedNanos = now;
-            found = running(ThreadLooks.of(chosen()).values());
+            found = running(ThreadSnapshots.of(chosen()).values());
         }
-        List<ThreadLook> known = running.isEmpty() ? found : running;
-        Map<Long, ThreadLook> awaited = new HashMap<>();
-        for (ThreadLook thread : standing) {
-            ThreadLook initializer = nearest(thread, known);
+        List<ThreadSnapshot> known = running.isEmpty() ? found : running;
+        Map<Long, ThreadSnapshot> awaited = new HashMap<>();
+        for (ThreadSnapshot thread : standing) {
+            ThreadSnapshot initializer = nearest(thread, known);
             if (initializer != null) {
                 awaited.put(thread.id(), initializer);
             }
@@ -74,9 +74,9 @@ final class ClassInitializers {
     }
 
     /** Returns the threads that seem to run but are still at the same source line as in their last sample. */
-    private List<ThreadLook> standing(Collection<ThreadLook> sampled, long now) {
-        List<ThreadLook> standing = new ArrayList<>();
-        for (ThreadLook thread : sampled) {
+    private List<ThreadSnapshot> standing(Collection<ThreadSnapshot> sampled, long now) {
+        List<ThreadSnapshot> standing = new ArrayList<>();
+        for (ThreadSnapshot thread : sampled) {
             if (seemsToRun(thread)) {
                 Stand stand = new Stand(now, thread.frames()[0], thread.cpuNanos());
                 Stand before = last.put(thread.id(), stand);
@@ -95,7 +95,7 @@ final class ClassInitializers {
      * Returns whether the thread is runnable in Java code, or in a native method of the JDK that may initialize a
      * class, such as {@code Class.forName0}.
      */
-    private static boolean seemsToRun(ThreadLook thread) {
+    private static boolean seemsToRun(ThreadSnapshot thread) {
         Part.Kind kind = StackReader.read(thread).kind();
         if (thread.state() != Thread.State.RUNNABLE
                 || thread.frames().length == 0
@@ -109,7 +109,7 @@ final class ClassInitializers {
                 || type.startsWith("jdk.internal.reflect.");
     }
 
-    private static List<ThreadLook> running(Collection<ThreadLook> threads) {
+    private static List<ThreadSnapshot> running(Collection<ThreadSnapshot> threads) {
         return threads.stream()
                 .filter(thread -> StackReader.initialized(thread) != null)
                 .toList();
@@ -120,11 +120,11 @@ final class ClassInitializers {
      * that a thread waits for. Therefore this method compares the classes of the innermost application frames, and
      * chooses the thread whose class name has the longest prefix in common with the waiting thread's class name.
      */
-    private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
+    private static @Nullable ThreadSnapshot nearest(ThreadSnapshot waiting, List<ThreadSnapshot> initializers) {
         StackTraceElement line = StackReader.first(waiting);
-        ThreadLook best = null;
+        ThreadSnapshot best = null;
         int longest = -1;
-        for (ThreadLook initializer : initializers) {
+        for (ThreadSnapshot initializer : initializers) {
             StackTraceElement own = StackReader.first(initializer);
             int common = line == null || own == null ? 0 : common(line.getClassName(), own.getClassName());
             if (initializer.id() != waiting.id() && common > longest) {

@@ -27,12 +27,12 @@ final class CodeText {
     private static final int MIN_REPEATED = 3;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final ExecutorText executors;
     private final Operations operations;
     private final AwaitedWork work;
 
-    CodeText(Evidence evidence, Excess excess, ExecutorText executors, Operations operations, AwaitedWork work) {
+    CodeText(Evidence evidence, ExcessTime excess, ExecutorText executors, Operations operations, AwaitedWork work) {
         this.evidence = evidence;
         this.excess = excess;
         this.executors = executors;
@@ -40,7 +40,7 @@ final class CodeText {
         this.work = work;
     }
 
-    Told told(Part part) {
+    CauseDescription describe(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         String executor = line == null ? evidence.tasks().executorIn(part) : null;
         TaskSamples tasks = executor == null ? null : evidence.tasks().executor(executor);
@@ -50,7 +50,7 @@ final class CodeText {
         String calls = excess.samples.shownLineOf(part);
         String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return new LockText(evidence, excess).told(part, shown, line, excess.samples.ownersWorkIn(part));
+            return new LockText(evidence, excess).describe(part, shown, line, excess.samples.ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
@@ -61,16 +61,17 @@ final class CodeText {
             String name = process == null ? "used in " + part.name() : process;
             return childProcess(name, process == null ? "it" : process, "the call waits for its end in " + shown, line);
         }
-        Told told = told(part, called == null ? shown : shown + " (" + called + ")" + Hints.waiting(called), line);
+        CauseDescription description =
+                describe(part, called == null ? shown : shown + " (" + called + ")" + Hints.waiting(called), line);
         if (called == null) {
-            return told;
+            return description;
         }
-        List<String> facts = new ArrayList<>(told.facts());
+        List<String> facts = new ArrayList<>(description.facts());
         facts.add("calls    " + called);
-        return new Told(told.kind(), told.name(), told.change(), facts);
+        return new CauseDescription(description.kind(), description.name(), description.change(), facts);
     }
 
-    private Told told(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription describe(Part part, String shown, @Nullable StackTraceElement line) {
         return switch (part.kind()) {
             case SLEEP -> sleep(part, shown, line);
             case RESULT -> result(part, shown, line);
@@ -103,38 +104,40 @@ final class CodeText {
                         "asynchronous work",
                         "find out what completes the results of asynchronous methods so late",
                         line);
-            default -> new Told("FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
+            default ->
+                new CauseDescription(
+                        "FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
         };
     }
 
     /** Describes an activity of an executor's tasks as a cause, if calls wait for these tasks. */
-    private Told task(Part part, String executor, TaskSamples tasks) {
+    private CauseDescription task(Part part, String executor, TaskSamples tasks) {
         if (part.kind() == Part.Kind.EVENT_LOOP) {
-            return BlockedLoops.told(part, shown(part, tasks), executor);
+            return BlockedLoops.describe(part, shown(part, tasks), executor);
         }
         TaskSamples.LockOwner owner = tasks.lockOwners.get(part);
         if (owner != null) {
             String wanted = ", wanted in " + (tasks.isExecutor ? "tasks of " : "threads ") + executor;
             return new LockText(evidence, excess)
-                    .told(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
+                    .describe(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
         }
         StackTraceElement line = tasks.lines.get(part);
         String shown = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
-        Told told = part.kind() == Part.Kind.LOCK
-                ? new LockText(evidence, excess).told(part, shown, line, null)
-                : told(part, shown, line);
+        CauseDescription description = part.kind() == Part.Kind.LOCK
+                ? new LockText(evidence, excess).describe(part, shown, line, null)
+                : describe(part, shown, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
-            return told;
+            return description;
         }
-        List<String> facts = new ArrayList<>(told.facts());
+        List<String> facts = new ArrayList<>(description.facts());
         facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
         if (work.poolOf(executor) == null) {
             facts.addAll(UnknownExecutors.origin(tasks, null));
         }
-        return new Told(
+        return new CauseDescription(
                 "SLOW TASKS",
                 executor + " in " + part.name(),
-                Change.of(Where.CODE, told.change().text() + "; or use a separate executor for tasks that wait"),
+                Change.of(Where.CODE, description.change().text() + "; or use a separate executor for tasks that wait"),
                 facts);
     }
 
@@ -149,7 +152,7 @@ final class CodeText {
     }
 
     /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
-    private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription sleep(Part part, String shown, @Nullable StackTraceElement line) {
         RepeatedOperations repeated = new RepeatedOperations(excess, operations);
         RepeatedOperations.Failed failing = repeated.failedIn(part);
         RepeatedOperations.Polled polled = repeated.polledIn(part);
@@ -190,7 +193,7 @@ final class CodeText {
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;
         long sleeps = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().of(part) > 0) {
                 pairs += samples.sleepingPairs;
@@ -200,7 +203,7 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private static Told retry(RepeatedOperations.Failed failing, String shown) {
+    private static CauseDescription retry(RepeatedOperations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
@@ -208,16 +211,16 @@ final class CodeText {
         Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
         return switch (reason.kind()) {
             case FAILURE ->
-                new Told(
+                new CauseDescription(
                         "FAILURE", reason.name(), Change.of(Where.CODE, FailureText.own(reason.name()) + pause), facts);
             case PEER_FAILS ->
-                new Told(
+                new CauseDescription(
                         "PEER FAILS",
                         reason.name(),
                         Change.of(Where.PEER, FailureText.ofPeer(reason.name()) + pause),
                         facts);
             default ->
-                new Told(
+                new CauseDescription(
                         "PEER FAILS",
                         reason.name(),
                         Change.of(Where.PEER, "find out why " + reason.name() + " fails" + pause),
@@ -229,7 +232,7 @@ final class CodeText {
      * Describes code that polls: it repeats an operation and sleeps in between, because it waits for another thread or
      * process.
      */
-    private static Told polling(
+    private static CauseDescription polling(
             Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
         boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
@@ -255,7 +258,7 @@ final class CodeText {
                 .orElse("");
     }
 
-    private Told file(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription file(Part part, String shown, @Nullable StackTraceElement line) {
         String process = ChildProcesses.youngest();
         boolean isRead = shown.contains("InputStream.") || shown.contains("Reader.");
         return isRead && process != null
@@ -268,13 +271,14 @@ final class CodeText {
                         line);
     }
 
-    private Told eventLoop(Part part, String shown) {
+    private CauseDescription eventLoop(Part part, String shown) {
         String loop = BlockedLoops.loopOf(part, evidence, excess);
-        return BlockedLoops.told(part, shown, loop == null ? "that runs it" : loop);
+        return BlockedLoops.describe(part, shown, loop == null ? "that runs it" : loop);
     }
 
     /** @param use how the call waits for the program, and where */
-    private static Told childProcess(String name, String program, String use, @Nullable StackTraceElement line) {
+    private static CauseDescription childProcess(
+            String name, String program, String use, @Nullable StackTraceElement line) {
         return code(
                 "CHILD PROCESS",
                 name,
@@ -294,7 +298,7 @@ final class CodeText {
     }
 
     /** Describes the wait of calls for the end of a static initializer. */
-    private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription initialization(Part part, String shown, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
@@ -306,7 +310,7 @@ final class CodeText {
         StackTraceElement waiting = excess.samples.ownersLineOf(part);
         facts.add("waits    " + excess.samples.looks(part) + " samples found a call at it"
                 + (waiting == null ? "" : ", most of them in " + ApplicationCode.shown(waiting)));
-        return new Told(
+        return new CauseDescription(
                 "CLASS INITIALIZATION",
                 part.name(),
                 Change.of(
@@ -318,7 +322,7 @@ final class CodeText {
                 facts);
     }
 
-    private Told result(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription result(Part part, String shown, @Nullable StackTraceElement line) {
         if (part.name().startsWith(TASKS)) {
             return code(
                     "TASKS WAIT FOR TASKS",
@@ -328,11 +332,11 @@ final class CodeText {
                             + " limit",
                     line);
         }
-        Told full = executors.fullExecutor(part);
+        CauseDescription full = executors.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
             facts.add("waits    in " + shown);
-            return new Told(full.kind(), full.name(), full.change(), facts);
+            return new CauseDescription(full.kind(), full.name(), full.change(), facts);
         }
         String hint = Hints.result(excess.samples.calledIn(part));
         List<String> unexplained = work.facts(part);
@@ -362,17 +366,17 @@ final class CodeText {
                 ? ""
                 : "; if the wait has a timeout, the result probably never comes: " + equal.replaceFirst("^\\S+\\s+", "")
                         + (completer == null ? "" : "; " + completer + " probably completes such results, but is idle");
-        Told told = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
-        List<String> facts = new ArrayList<>(told.facts());
+        CauseDescription description = code("WAITS FOR A RESULT", part.name(), first + change + ended, line);
+        List<String> facts = new ArrayList<>(description.facts());
         facts.addAll(unexplained);
         if (equal != null) {
             facts.add(equal);
         }
-        return new Told(told.kind(), told.name(), told.change(), facts);
+        return new CauseDescription(description.kind(), description.name(), description.change(), facts);
     }
 
-    private static Told code(String kind, String name, String change, @Nullable StackTraceElement line) {
-        return new Told(
+    private static CauseDescription code(String kind, String name, String change, @Nullable StackTraceElement line) {
+        return new CauseDescription(
                 kind,
                 name,
                 Change.of(Where.CODE, change),

@@ -20,15 +20,15 @@ final class CollectorRules {
     private static final int SEVERAL_METHODS = 3;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    CollectorRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
+    CollectorRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -44,24 +44,27 @@ final class CollectorRules {
         if (asked) {
             // A tool that requests collections may also count objects or write them to a file. The JVM stops during
             // this work, too.
-            leaves.move(Part.of(Kind.JVM_PAUSE), collector);
+            byCause.move(Part.of(Kind.JVM_PAUSE), collector);
         }
         boolean isCollecting =
                 evidence.machine().collecting() > 0 && evidence.machine().isCollecting();
         if (isCollecting && (evidence.machine().isHeapFilling() || isDecodingSlowInMost())) {
-            leaves.move(Part.of(Kind.DECODE), collector);
+            byCause.move(Part.of(Kind.DECODE), collector);
         }
-        Times large = leaves.only(part -> part.kind() == Kind.DECODE
+        Times large = byCause.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
                 : areLargeBodies(part) || returnsMuch(part) || hasLargeReply(part) || hasManyRows(part));
         // If the calls spend more time running code than reading large data, this code probably fills the heap. The
         // collector then pauses all threads. The operations with large data also take longer, but they are not the
         // cause.
-        boolean byCode = leaves.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
+        boolean byCode = byCause.only(part -> part.kind() == Kind.COMPUTING && large.of(part) <= 0)
                         .sum()
                 > large.sum();
-        if (leaves.of(collector) > 0 && !other && !byCode && !evidence.machine().isHeapFilling()) {
-            leaves.pour(collector, large, "the garbage collector stops calls because of its memory");
+        if (byCause.of(collector) > 0
+                && !other
+                && !byCode
+                && !evidence.machine().isHeapFilling()) {
+            byCause.pour(collector, large, "the garbage collector stops calls because of its memory");
         }
     }
 
@@ -97,20 +100,20 @@ final class CollectorRules {
 
     /** Returns whether calls spend much more time than usual on the bodies of web requests or answers. */
     private boolean areLargeBodies(Part part) {
-        return FrameworkWork.isOfBodies(part) && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
+        return FrameworkWork.isOfBodies(part) && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos();
     }
 
     /** Returns whether calls spend much more time than usual on a command with a large reply. */
     private boolean hasLargeReply(Part part) {
         return part.kind() == Kind.REDIS
                 && !LargeReplies.sizeIn(part.name()).isEmpty()
-                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
                 && operations.isSlower(part);
     }
 
     /** Returns whether calls spend much more time than usual on a statement whose results have become large. */
     private boolean hasManyRows(Part part) {
-        return leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+        return byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
                 && new LargeResults(evidence, excess, operations).isLarge(part);
     }
 
@@ -118,7 +121,7 @@ final class CollectorRules {
         Phase phase = Operations.phase(part.kind());
         return phase != null
                 && part.kind() != Kind.LOG
-                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
                 && excess.samples.computingIn(phase) >= StoreText.READS;
     }
 }

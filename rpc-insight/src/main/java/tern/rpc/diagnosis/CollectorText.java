@@ -72,9 +72,9 @@ final class CollectorText {
             "Vector.add");
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    CollectorText(Evidence evidence, Excess excess) {
+    CollectorText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }
@@ -84,7 +84,7 @@ final class CollectorText {
         return cause != null && TOOLS.contains(cause);
     }
 
-    Told told() {
+    CauseDescription describe() {
         Machine machine = evidence.machine();
         List<String> facts = new ArrayList<>();
         facts.add(percent("paused", machine.collecting(), "of the time"));
@@ -120,7 +120,7 @@ final class CollectorText {
         boolean isOnlyLive = cause != null && cause.endsWith(PAUSE) && !more && machine.live() >= MUCH_LIVE;
         if (machine.isHeapFilling() || isOnlyLive) {
             boolean isNearlyFull = isOnlyLive || machine.live() >= Machine.NEARLY_FULL;
-            return new Told(
+            return new CauseDescription(
                     isNearlyFull ? "COLLECTOR: heap nearly full" : "COLLECTOR: heap fills",
                     "heap",
                     Change.of(
@@ -132,7 +132,7 @@ final class CollectorText {
                     facts);
         }
         if (CollectorLog.STALL.equals(cause)) {
-            return new Told(
+            return new CauseDescription(
                     "COLLECTOR: allocation stalls",
                     "heap",
                     Change.of(
@@ -143,10 +143,10 @@ final class CollectorText {
                     facts);
         }
         if (REQUESTED.equals(cause)) {
-            return new RequestedCollections(machine, excess.samples).told(facts);
+            return new RequestedCollections(machine, excess.samples).describe(facts);
         }
         if ("Metadata GC Threshold".equals(cause)) {
-            return new Told(
+            return new CauseDescription(
                     "COLLECTOR: classes",
                     "metaspace",
                     Change.of(
@@ -156,7 +156,7 @@ final class CollectorText {
                     facts);
         }
         if (isAskedForFromOutside(cause)) {
-            return new Told(
+            return new CauseDescription(
                     "COLLECTOR: asked for from outside",
                     "a tool or agent",
                     Change.of(
@@ -166,7 +166,7 @@ final class CollectorText {
                                     + " jcmd GC.class_histogram -all counts objects without a collection"),
                     facts);
         }
-        return new Told(
+        return new CauseDescription(
                 more ? "COLLECTOR: more allocation" : "COLLECTOR",
                 "collector",
                 Change.of(Where.CODE, fewerObjects(who)),

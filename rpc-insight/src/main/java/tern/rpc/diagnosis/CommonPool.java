@@ -42,7 +42,7 @@ final class CommonPool {
      * Returns what a thread outside of calls does. If it waits for an answer of the JDK's HTTP client while the common
      * pool is full, it most likely waits for this pool and not for the peer.
      */
-    static Part read(ThreadLook thread, boolean isFull) {
+    static Part read(ThreadSnapshot thread, boolean isFull) {
         Part read = StackReader.read(thread);
         return isFull && read.kind() == Kind.HTTP && isUsedByFutures() && StackReader.awaitsCommonPool(thread)
                 ? new Part(Kind.POOL, ExecutorNames.COMMON_POOL)
@@ -60,7 +60,7 @@ final class CommonPool {
      *
      * @param tasks the samples of the pool's threads; null if there are none
      */
-    static Told told(PoolSnapshot pool, @Nullable TaskSamples tasks, List<String> facts) {
+    static CauseDescription describe(PoolSnapshot pool, @Nullable TaskSamples tasks, List<String> facts) {
         String threads = pool.max() == 1 ? "its only thread is" : "all of its " + pool.max() + " threads are";
         String busy = threads + " busy" + (tasks == null || tasks.parts.isEmpty() ? "" : ", mostly " + tasks.mostly());
         String change = tasks == null || tasks.isMostlyBlocked()
@@ -71,6 +71,6 @@ final class CommonPool {
                 : "run fewer or shorter tasks in \"" + pool.name()
                         + "\", or use a separate executor for the long tasks: " + busy
                         + "; its tasks compute, so more threads than processors would not make them quicker";
-        return new Told("COMMON POOL BUSY", pool.name(), Change.of(Where.CODE, change), facts);
+        return new CauseDescription("COMMON POOL BUSY", pool.name(), Change.of(Where.CODE, change), facts);
     }
 }

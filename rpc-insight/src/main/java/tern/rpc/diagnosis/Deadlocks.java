@@ -29,10 +29,10 @@ final class Deadlocks {
     /** The states of statements that a database ended because of a deadlock. */
     private static final Set<String> STATES = Set.of("40001", "40P01");
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    Deadlocks(Excess excess, Operations operations) {
+    Deadlocks(ExcessTime excess, Operations operations) {
         this.excess = excess;
         this.operations = operations;
     }
@@ -50,7 +50,7 @@ final class Deadlocks {
         long conflicts = 0;
         int calls = 0;
         Set<String> statements = new TreeSet<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             long before = deadlocks + conflicts;
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 String state = OperationNames.errorCode(entry.name());
@@ -74,7 +74,7 @@ final class Deadlocks {
      * transaction after a conflict.
      */
     @Nullable
-    Told of(String statement, String in, List<String> facts) {
+    CauseDescription of(String statement, String in, List<String> facts) {
         Ended ended = endedOnServerOf(statement);
         boolean areConflicts = ended.conflicts > ended.deadlocks;
         boolean writes = Statements.writes(statement.toLowerCase(Locale.ROOT));
@@ -88,7 +88,7 @@ final class Deadlocks {
                 + ended.calls + " of " + excess.accounts.size() + " recorded late or failed calls: "
                 + String.join("; ", ended.statements));
         return areConflicts
-                ? new Told(
+                ? new CauseDescription(
                         "TRANSACTION CONFLICTS",
                         String.join("; ", ended.statements),
                         Change.of(
@@ -99,7 +99,7 @@ final class Deadlocks {
                                         + " same rows, and the code repeats them; slow:"
                                         + " " + statement + in + "; no pool size helps"),
                         all)
-                : new Told(
+                : new CauseDescription(
                         "ROW LOCK",
                         statement,
                         Change.of(

@@ -29,11 +29,11 @@ final class DelayedAcks {
      * Returns a hint about delayed acknowledgements for the recommended change; empty if they do not explain the
      * exchanges' times.
      */
-    static String hint(Part part, Excess excess, Operations operations) {
+    static String hint(Part part, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());
         int all = 0;
         int delayed = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 boolean isOne = entry.kind() == phase
                         && (part.name().isEmpty() || OperationNames.isNamed(entry.name(), part.name()));

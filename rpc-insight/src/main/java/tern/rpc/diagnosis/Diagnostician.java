@@ -69,10 +69,10 @@ public final class Diagnostician {
     private final Clock wall;
     private final CallRecords records;
     private final MissWatch watch = new MissWatch();
-    private final Usual usual = new Usual();
+    private final Baseline usual = new Baseline();
     private final MethodRates rates = new MethodRates(usual);
     private final LimitedCallers limited = new LimitedCallers();
-    private final Learner learner;
+    private final BaselineUpdater updater;
     private final MethodMisses methods;
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
@@ -84,7 +84,7 @@ public final class Diagnostician {
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
     // one element per second; used only by the diagnosis thread
-    private final Deque<Second> seconds = new ArrayDeque<>();
+    private final Deque<CounterSnapshot> seconds = new ArrayDeque<>();
     private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
     private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
@@ -100,7 +100,7 @@ public final class Diagnostician {
         ThreadIds threads = new ThreadIds(ROOT);
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);
-        this.learner = new Learner(meters, usual, rates, limited, records);
+        this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
     }
 
@@ -221,8 +221,8 @@ public final class Diagnostician {
             return;
         }
         exhaustedHeap.clear();
-        Second before = seconds.peekLast();
-        Second current = limited.counted(before, read(now), usual.figure("calls"));
+        CounterSnapshot before = seconds.peekLast();
+        CounterSnapshot current = limited.counted(before, read(now), usual.figure("calls"));
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);
         Evidence.Counts counts = countsSince(before, current, hung);
@@ -239,9 +239,9 @@ public final class Diagnostician {
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
-            learner.learn(now, before, current, counts, seen);
+            updater.learn(now, before, current, counts, seen);
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
-            learner.learnSlowMethods(before, current, counts, watch.isWarm());
+            updater.learnSlowMethods(before, current, counts, watch.isWarm());
         }
         if (open) {
             if (since == null) {
@@ -275,11 +275,11 @@ public final class Diagnostician {
                 .count();
     }
 
-    private static Evidence.Counts countsSince(@Nullable Second before, Second current, int hung) {
+    private static Evidence.Counts countsSince(@Nullable CounterSnapshot before, CounterSnapshot current, int hung) {
         return before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
     }
 
-    private void keep(Second current) {
+    private void keep(CounterSnapshot current) {
         seconds.addLast(current);
         if (seconds.size() > KEPT_SECONDS) {
             seconds.removeFirst();
@@ -291,7 +291,7 @@ public final class Diagnostician {
                 since == null ? wall.instant() : since,
                 TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos),
                 targetNanos / 1e6,
-                learner.usualP99());
+                updater.usualP99());
     }
 
     /**
@@ -301,9 +301,10 @@ public final class Diagnostician {
     private void diagnoseExhaustion(long now, double share) {
         List<RunningCall> running = surroundings.running();
         int hung = hung(running, now);
-        Second before = seconds.peekLast();
+        CounterSnapshot before = seconds.peekLast();
         Map<String, PoolSnapshot> pools = before == null ? Map.of() : before.pools();
-        Second current = new Second(now, records.sums(), limited.counted(surroundings.refused()), pools);
+        CounterSnapshot current =
+                new CounterSnapshot(now, records.sums(), limited.counted(surroundings.refused()), pools);
         Evidence.Counts counts = countsSince(before, current, hung);
         keep(current);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
@@ -342,7 +343,7 @@ public final class Diagnostician {
     }
 
     private void begin(long now) {
-        learner.missBegins();
+        updater.missBegins();
         since = wall.instant();
         sinceNanos = now;
     }
@@ -355,7 +356,7 @@ public final class Diagnostician {
         heldRows.clear();
     }
 
-    private Second read(long now) {
+    private CounterSnapshot read(long now) {
         Map<String, PoolSnapshot> pools = new HashMap<>();
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot snapshot = source.snapshot();
@@ -365,12 +366,12 @@ public final class Diagnostician {
                 holders.suspect();
             }
         }
-        return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
+        return new CounterSnapshot(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
-    private void diagnose(long now, Second current, List<RunningCall> running, int hung, Machine seen) {
+    private void diagnose(long now, CounterSnapshot current, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
-        Second start = startOf(from, current);
+        CounterSnapshot start = startOf(from, current);
         double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
         Evidence.Counts counts = current.since(start, hung);
         counts = counts.withLate(delayed(start.atNanos(), now, counts.calls()));
@@ -386,7 +387,7 @@ public final class Diagnostician {
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
         boolean mayHinderOthers = counts.refused() > 0 || seen.isFull() || SlowCallers.waitForWorkers(bad, targetNanos);
         if (!mayHinderOthers) {
-            bad = learner.withoutSlowMethods(bad);
+            bad = updater.withoutSlowMethods(bad);
         }
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // Without new evidence, the last diagnosis stays published.
@@ -427,9 +428,9 @@ public final class Diagnostician {
         check.advised(latest.causes().get(0).change());
     }
 
-    private Second startOf(long from, Second current) {
-        Second start = current;
-        for (Second second : seconds) {
+    private CounterSnapshot startOf(long from, CounterSnapshot current) {
+        CounterSnapshot start = current;
+        for (CounterSnapshot second : seconds) {
             start = second;
             if (second.atNanos() - from >= 0) {
                 break;
@@ -438,15 +439,15 @@ public final class Diagnostician {
         return start;
     }
 
-    private List<PoolLook> pools(Second start, List<RunningCall> running) {
+    private List<ObservedPool> pools(CounterSnapshot start, List<RunningCall> running) {
         Set<CallLedger> working = Collections.newSetFromMap(new IdentityHashMap<>());
         running.forEach(call -> working.add(call.ledger()));
-        List<PoolLook> looks = new ArrayList<>();
+        List<ObservedPool> looks = new ArrayList<>();
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            looks.add(PoolLook.of(now, then, holders, working, usual.figure("hold " + now.name())));
+            looks.add(ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name())));
         }
         return looks;
     }

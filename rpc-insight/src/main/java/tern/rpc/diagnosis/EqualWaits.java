@@ -21,7 +21,7 @@ final class EqualWaits {
     private EqualWaits() {}
 
     /** Returns the evidence that nearly all of these waits end after the same time; null if they do not. */
-    static @Nullable String fact(Excess excess, Part wait) {
+    static @Nullable String fact(ExcessTime excess, Part wait) {
         double[] times = excess.accounts.stream()
                 .filter(counted ->
                         counted.call().ledger().isEnded() && counted.times().of(wait) > 0)

@@ -25,7 +25,7 @@ final class EventLoops {
      * count, even if their names contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event
      * loop on a thread that may block.
      */
-    static boolean isOne(ThreadLook thread) {
+    static boolean isOne(ThreadSnapshot thread) {
         boolean isReactor = thread.name().startsWith("parallel-");
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -59,7 +59,7 @@ final class EventLoops {
      *
      * @param read what the stack of the thread shows
      */
-    static Part ofCall(Part read, ThreadLook thread) {
+    static Part ofCall(Part read, ThreadSnapshot thread) {
         boolean waits = BLOCKING.contains(read.kind()) && !thread.computes() && StackReader.first(thread) != null;
         return waits && isOne(thread) ? new Part(Kind.EVENT_LOOP, StackReader.place(thread)) : read;
     }

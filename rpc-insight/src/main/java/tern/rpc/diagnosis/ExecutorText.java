@@ -24,11 +24,11 @@ final class ExecutorText {
     private static final double MORE_TASKS = 1.5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
     private final Operations operations;
 
-    ExecutorText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Operations operations) {
+    ExecutorText(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
@@ -43,7 +43,7 @@ final class ExecutorText {
      */
     @Nullable
     Change moreTasks(PoolSnapshot pool, double started) {
-        double usually = evidence.usual().reliableFigure(Learner.TASKS + pool.name());
+        double usually = evidence.usual().reliableFigure(BaselineUpdater.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
         // If the tasks had become slower, fewer of them would be started.
         if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {
@@ -92,23 +92,23 @@ final class ExecutorText {
     }
 
     /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
-    Told executor() {
+    CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
-            return new Told(
+            return new CauseDescription(
                     "CALLER RUNS",
                     "executor",
                     Change.of(Where.UNKNOWN, "allow more threads in the executor whose tasks the callers run"),
                     List.of());
         }
-        Told told = executor(full);
-        if (told.change().property() != null) {
-            return told;
+        CauseDescription description = executor(full);
+        if (description.change().property() != null) {
+            return description;
         }
         PoolSnapshot pool = full.pool().now();
         double hold = full.pool().holdNanos();
         String slow = operations.slowest();
-        return new Told(
+        return new CauseDescription(
                 "CALLER RUNS",
                 pool.name(),
                 Change.of(
@@ -118,7 +118,7 @@ final class ExecutorText {
                                 + "\", or use a rejection policy other than caller-runs: it is full, so calls run its"
                                 + " tasks themselves" + (hold < 0 ? "" : ", " + Times.millis(hold) + " ms each")
                                 + mostly(pool.name())),
-                told.facts());
+                description.facts());
     }
 
     /**
@@ -129,7 +129,7 @@ final class ExecutorText {
      * @return null if there is no such executor
      */
     @Nullable
-    Told fullExecutor(Part wait) {
+    CauseDescription fullExecutor(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);
         return pools.values().stream()
                 .filter(ExecutorText::isFull)
@@ -162,7 +162,7 @@ final class ExecutorText {
     }
 
     /** Describes a full executor, whose tasks wait for a thread, as a cause. */
-    Told executor(PoolVerdict verdict) {
+    CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();
         double takings = since.taken() / evidence.seconds();
@@ -176,11 +176,11 @@ final class ExecutorText {
                                 + " tasks wait");
         facts.addAll(verdict.facts());
         if (CommonPool.isOne(verdict)) {
-            return CommonPool.told(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
+            return CommonPool.describe(pool, evidence.tasks().executor(ExecutorNames.COMMON_THREADS), facts);
         }
         double usual = verdict.pool().usualHoldNanos();
         boolean slower = usual > 0 && hold > 1.5 * usual;
-        return new Told(
+        return new CauseDescription(
                 slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
     }
 

@@ -15,9 +15,9 @@ final class FailedPeers {
     /** The suffix of failure names for peers that do not accept connections in time. */
     private static final String NOT_ACCEPTED = ": " + FailurePart.NOT_ACCEPTED;
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final PeerKinds kinds;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
     // the calls that ended after a long wait, by the wait
     private final Map<Part, Ended> byWait = new HashMap<>();
@@ -41,23 +41,23 @@ final class FailedPeers {
         }
     }
 
-    FailedPeers(Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    FailedPeers(ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.excess = excess;
         this.kinds = new PeerKinds(pools);
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     void apply() {
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.call().ledger().isEnded()) {
                 count(counted);
             }
         }
-        for (Part wait : leaves.longestFirst()) {
+        for (Part wait : byCause.longestFirst()) {
             Ended named = byWait.get(withoutStatus(wait));
             Ended ended = named == null ? ofUnnamed(wait) : named;
             if (ended != null && ended.haveFailed()) {
-                leaves.pour(wait, ended.failures, Leaves.WAIT_FOR + waitedFor(wait) + " until it fails");
+                byCause.pour(wait, ended.failures, TimesByCause.WAIT_FOR + waitedFor(wait) + " until it fails");
             }
         }
         mergeExchanges();
@@ -69,15 +69,15 @@ final class FailedPeers {
      * two causes.
      */
     private void mergeExchanges() {
-        for (Part failure : leaves.only(
+        for (Part failure : byCause.only(
                         part -> part.kind() == Kind.PEER_FAILS && part.name().endsWith(NOT_ACCEPTED))
                 .longestFirst()) {
             Times one = new Times();
             one.add(failure, 1);
-            for (Part exchange : leaves.longestFirst()) {
-                boolean isSmaller = exchange.kind() == Kind.HTTP && leaves.of(exchange) <= leaves.of(failure);
+            for (Part exchange : byCause.longestFirst()) {
+                boolean isSmaller = exchange.kind() == Kind.HTTP && byCause.of(exchange) <= byCause.of(failure);
                 if (isSmaller && isOf(exchange, failure)) {
-                    leaves.pour(exchange, one, Leaves.WAIT_FOR + exchange.name());
+                    byCause.pour(exchange, one, TimesByCause.WAIT_FOR + exchange.name());
                 }
             }
         }
@@ -97,7 +97,7 @@ final class FailedPeers {
         return new Part(wait.kind(), OperationNames.withoutStatus(wait.name()));
     }
 
-    private void count(Excess.Counted counted) {
+    private void count(ExcessTime.Counted counted) {
         Part wait = longWait(counted);
         Kind kind = wait == null ? null : kinds.of(wait, counted.call().ledger());
         if (wait != null && kind != null) {
@@ -111,7 +111,7 @@ final class FailedPeers {
      * Returns the wait for a peer that took at least half of the call's time and at least as long as the latency
      * target; null if there is none.
      */
-    private @Nullable Part longWait(Excess.Counted counted) {
+    private @Nullable Part longWait(ExcessTime.Counted counted) {
         EndedCall call = counted.call();
         Times waits = counted.times().only(part -> kinds.of(part, call.ledger()) != null);
         Part longest = waits.isEmpty() ? null : waits.longestFirst().get(0);

@@ -54,10 +54,10 @@ final class FailedProviders {
     }
 
     /** Merges the failures of each peer with at least two operations that fail with the same status. */
-    static void merge(Leaves leaves) {
+    static void merge(TimesByCause byCause) {
         Map<String, List<Part>> byPeer = new TreeMap<>();
         Map<String, Set<String>> services = new TreeMap<>();
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             Failed failed = Failed.of(part);
             if (failed != null) {
                 byPeer.computeIfAbsent(failed.key(), unknown -> new ArrayList<>())
@@ -71,7 +71,7 @@ final class FailedProviders {
                 Set<String> of = services.getOrDefault(peer, Set.of());
                 String service = of.size() == 1 ? of.iterator().next() : "";
                 Part all = new Part(Kind.PEER_FAILS, (service.isEmpty() ? "" : service + AT) + peer);
-                parts.forEach(part -> leaves.move(part, all));
+                parts.forEach(part -> byCause.move(part, all));
             }
         });
     }

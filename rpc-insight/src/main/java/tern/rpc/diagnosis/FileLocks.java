@@ -19,10 +19,10 @@ final class FileLocks {
      *
      * @param at the application's innermost method
      */
-    static @Nullable Part of(ThreadLook thread, String at) {
+    static @Nullable Part of(ThreadSnapshot thread, String at) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (!ThreadLook.isPlatform(type)) {
+            if (!ThreadSnapshot.isPlatform(type)) {
                 return null;
             }
             boolean isFile = type.startsWith("sun.nio.ch.") && type.contains("File");

@@ -43,7 +43,7 @@ final class Finalizers {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
             if (thread != null && thread.getThreadName().equals(THREAD)) {
-                ThreadInfo stack = threads.getThreadInfo(thread.getThreadId(), ThreadLooks.MAX_FRAMES);
+                ThreadInfo stack = threads.getThreadInfo(thread.getThreadId(), ThreadSnapshots.MAX_FRAMES);
                 StackTraceElement own = stack == null ? null : ApplicationCode.first(stack.getStackTrace());
                 return own == null ? null : ApplicationCode.shown(own);
             }

@@ -42,16 +42,16 @@ final class ForkedWork {
             Kind.COMPUTING, Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
     private boolean awaitAnswers; // whether answers of HTTP exchanges wait for a thread of the common pool
 
-    ForkedWork(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    ForkedWork(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -68,12 +68,12 @@ final class ForkedWork {
         full.add(new Part(Kind.POOL, pool.name()), 1);
         boolean runItems = callsRunItems(pool, tasks);
         awaitAnswers = CommonPool.isUsedByFutures() && answersAwaitPool();
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (runItems && WORK.contains(part.kind())) {
-                leaves.pour(part, full, "calls run the items of a parallel stream themselves");
+                byCause.pour(part, full, "calls run the items of a parallel stream themselves");
             } else if (awaitAnswers && part.kind() == Kind.HTTP) {
                 String answers = part.name().isEmpty() ? "HTTP exchanges" : part.name();
-                leaves.pour(part, full, "answers of " + answers + " wait for a thread of the common pool");
+                byCause.pour(part, full, "answers of " + answers + " wait for a thread of the common pool");
             }
         }
     }
@@ -81,15 +81,15 @@ final class ForkedWork {
     /** Attributes the exchanges of tasks to the common pool if the exchanges of calls wait for the pool. */
     void passOnTasks() {
         Part pool = new Part(Kind.POOL, ExecutorNames.COMMON_POOL);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (awaitAnswers && part.kind() == Kind.HTTP) {
-                leaves.move(part, pool);
+                byCause.move(part, pool);
             }
         }
     }
 
     private boolean areSeveralExchanges() {
-        return leaves.longestFirst().stream()
+        return byCause.longestFirst().stream()
                         .filter(part -> part.kind() == Kind.HTTP)
                         .count()
                 >= MIN_EXCHANGES;
@@ -129,7 +129,7 @@ final class ForkedWork {
     private boolean answersAwaitPool() {
         int looks = 0;
         int waits = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null) {
                 looks += samples.httpLooks;
@@ -161,7 +161,7 @@ final class ForkedWork {
         int looks = 0;
         int same = 0;
         int full = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples == null || samples.list.isEmpty()) {
                 continue;

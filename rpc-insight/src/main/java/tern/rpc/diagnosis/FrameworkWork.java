@@ -45,7 +45,7 @@ final class FrameworkWork {
             if (isFilter || isBody(method) || type.equals(DISPATCHER) || isAnswer(stack[i])) {
                 return i;
             }
-            inner = ThreadLook.isPlatform(type) ? inner : method;
+            inner = ThreadSnapshot.isPlatform(type) ? inner : method;
         }
         return -1;
     }

@@ -308,7 +308,7 @@ final class HeldRows {
         StackTraceElement[] frames = thread.getStackTrace();
         return frames.length == 0
                 ? null
-                : StackReader.read(new ThreadLook(
+                : StackReader.read(new ThreadSnapshot(
                                 thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1))
                         .kind();
     }

@@ -89,7 +89,8 @@ public final class History {
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
         /** Returns the values of one second, computed from the counters at its beginning and at its end. */
-        static Figures of(Instant at, Second before, Second now, Evidence.Counts counts, Machine machine) {
+        static Figures of(
+                Instant at, CounterSnapshot before, CounterSnapshot now, Evidence.Counts counts, Machine machine) {
             long nanos = 0;
             for (Map.Entry<String, Sums> entry : now.methods().entrySet()) {
                 nanos += entry.getValue()

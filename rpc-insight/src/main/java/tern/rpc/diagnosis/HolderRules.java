@@ -28,15 +28,15 @@ final class HolderRules {
     private static final double AS_USUAL = 1.5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    HolderRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
+    HolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     void apply() {
@@ -45,13 +45,13 @@ final class HolderRules {
     }
 
     private void passOnToSampledWork() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             LikelyHolders.Activity activity = holdersOf(part, excess.samples);
             Part work = activity == null || activity.phase() != Phase.OWN ? null : activity.part();
             if (work != null && OUTSIDE.contains(work.kind()) && hasGrown(part, work)) {
                 Times one = new Times();
                 one.add(work, 1);
-                leaves.pour(part, one, Leaves.WAIT_FOR + waitedFor(part));
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + waitedFor(part));
             }
         }
     }
@@ -63,7 +63,7 @@ final class HolderRules {
      * has loaded the value again.
      */
     private void passOnToOperations() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             Phase phase = ownersIn(part);
             Kind kind = phase == null ? null : Account.part(phase, "").kind();
             if (phase == null || kind == null) {
@@ -77,8 +77,8 @@ final class HolderRules {
                 passOnToLock(part, phase, operation);
                 continue;
             }
-            Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-            leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + waitedFor(part));
+            Times known = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+            byCause.pour(part, known.isEmpty() ? operation : known, TimesByCause.WAIT_FOR + waitedFor(part));
         }
     }
 
@@ -90,9 +90,10 @@ final class HolderRules {
         Times one = new Times();
         one.add(lock, 1);
         operations.longestFirst().stream()
-                .filter(operation -> !operation.name().isEmpty() && leaves.of(operation) > 0)
+                .filter(operation -> !operation.name().isEmpty() && byCause.of(operation) > 0)
                 .findFirst()
-                .ifPresent(operation -> leaves.pour(operation, one, operation.name() + " runs while the lock is held"));
+                .ifPresent(
+                        operation -> byCause.pour(operation, one, operation.name() + " runs while the lock is held"));
     }
 
     /**
@@ -163,7 +164,7 @@ final class HolderRules {
                 .filter(method -> excess.meanOf(method, wait) > 0)
                 .anyMatch(method -> {
                     Times usual = evidence.usual().of(method);
-                    double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Usual::isOwn);
+                    double grown = usual == null ? 0 : excess.meanOf(method, work) - usual.sum(Baseline::isOwn);
                     return grown >= GROWN * evidence.targetNanos();
                 });
     }

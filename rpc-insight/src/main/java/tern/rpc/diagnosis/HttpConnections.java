@@ -42,9 +42,9 @@ final class HttpConnections {
     private static final long SLOW_CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    HttpConnections(Evidence evidence, Excess excess) {
+    HttpConnections(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }
@@ -126,9 +126,9 @@ final class HttpConnections {
      * Merges exchanges with one peer that wait for connections of a client that Tern does not measure. These exchanges
      * wait for the same connections, so they are one cause.
      */
-    void merge(Leaves leaves) {
+    void merge(TimesByCause byCause) {
         Map<String, List<Part>> byPeer = new TreeMap<>();
-        for (Part part : leaves.only(part -> part.kind() == Part.Kind.HTTP).longestFirst()) {
+        for (Part part : byCause.only(part -> part.kind() == Part.Kind.HTTP).longestFirst()) {
             String peer = OperationNames.storeOfAll(part) == null ? OperationNames.store(part.name()) : "";
             if (!peer.isEmpty() && isMostlyWaiting(looks(part))) {
                 byPeer.computeIfAbsent(peer, name -> new ArrayList<>()).add(part);
@@ -136,7 +136,7 @@ final class HttpConnections {
         }
         byPeer.values().removeIf(parts -> parts.size() < 2);
         byPeer.forEach((peer, parts) ->
-                parts.forEach(part -> leaves.move(part, new Part(Part.Kind.HTTP, OperationNames.ALL + peer))));
+                parts.forEach(part -> byCause.move(part, new Part(Part.Kind.HTTP, OperationNames.ALL + peer))));
     }
 
     private static boolean isMostlyWaiting(Looks looks) {
@@ -178,7 +178,7 @@ final class HttpConnections {
         int calls = 0;
         int slow = 0;
         int jdk = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().sum(matching) > 0) {
                 all += samples.httpLooks;

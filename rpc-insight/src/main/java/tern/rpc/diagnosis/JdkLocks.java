@@ -44,8 +44,8 @@ final class JdkLocks {
      * this use. The waiting thread would do the same work next, so its wait is attributed to this work. Returns null
      * otherwise.
      */
-    static @Nullable Part workOfOwner(ThreadLook thread) {
-        ThreadLook owner = thread.owner();
+    static @Nullable Part workOfOwner(ThreadSnapshot thread) {
+        ThreadSnapshot owner = thread.owner();
         String taker = taker(thread);
         if (owner == null || owner.owner() != null || taker == null || !isInside(owner, taker)) {
             return null;
@@ -60,7 +60,7 @@ final class JdkLocks {
      * the class holds the lock while it calls application code, as a map may do. In this case, the application code is
      * slow, and not the class.
      */
-    private static boolean isInside(ThreadLook owner, String taker) {
+    private static boolean isInside(ThreadSnapshot owner, String taker) {
         for (StackTraceElement frame : owner.frames()) {
             if (frame.getClassName().equals(taker)) {
                 return true;
@@ -77,7 +77,7 @@ final class JdkLocks {
      *
      * @param lock the name to use for a lock that the application takes itself
      */
-    static String name(ThreadLook thread, String lock) {
+    static String name(ThreadSnapshot thread, String lock) {
         String taker = thread.owner() == null ? null : taker(thread);
         if (taker == null && thread.owner() != null && lock.equals(READ_LOCK)) {
             // The JVM reports only the owner of the write lock, for which readers wait, too.
@@ -90,7 +90,7 @@ final class JdkLocks {
      * Finds the code that requests the lock for the waiting thread. Returns its class if the class belongs to the JDK
      * or to a library. Returns null if code of the application requests the lock itself.
      */
-    private static @Nullable String taker(ThreadLook thread) {
+    private static @Nullable String taker(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (LOCKS.stream().noneMatch(type::startsWith)) {
@@ -105,16 +105,16 @@ final class JdkLocks {
      * takes itself. Only locks of java.util.concurrent can remain locked after their owner has left the code that took
      * them.
      */
-    static boolean isLeftBehind(ThreadLook waiter, ThreadLook owner) {
+    static boolean isLeftBehind(ThreadSnapshot waiter, ThreadSnapshot owner) {
         return waiter.state() != Thread.State.BLOCKED
                 && taker(waiter) == null
                 && StackReader.first(waiter) != null
-                && owner.frames().length < ThreadLooks.MAX_FRAMES
+                && owner.frames().length < ThreadSnapshots.MAX_FRAMES
                 && StackReader.first(owner) == null;
     }
 
     /** Returns whether the thread waits for the next task of its executor. */
-    static boolean isIdle(ThreadLook thread) {
+    static boolean isIdle(ThreadSnapshot thread) {
         return thread.state() != Thread.State.RUNNABLE
                 && Stream.of(thread.frames())
                         .anyMatch(frame -> IDLE.contains(frame.getClassName() + "." + frame.getMethodName()));

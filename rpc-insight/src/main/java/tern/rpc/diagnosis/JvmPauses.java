@@ -31,7 +31,7 @@ final class JvmPauses {
     }
 
     /** @param code the code of calls that uses the most processor time; null if there is none */
-    Told told(@Nullable Part code) {
+    CauseDescription describe(@Nullable Part code) {
         Map<String, Double> operations = evidence.pauses().operations();
         double own = 0;
         double others = 0;
@@ -54,7 +54,7 @@ final class JvmPauses {
         if (longest == null || longest.getValue() < Math.max(MIN_NANOS, HALF * Math.max(own, others))) {
             return late(code, facts);
         }
-        return new Told(
+        return new CauseDescription(
                 "JVM PAUSE", longest.getKey(), Change.of(Where.MACHINE, VmOperations.advice(longest.getKey())), facts);
     }
 
@@ -62,8 +62,8 @@ final class JvmPauses {
      * Describes pauses that no long operation explains. In such a pause, the JVM waited for threads that did not stop
      * in time.
      */
-    private static Told late(@Nullable Part code, List<String> facts) {
-        return new Told(
+    private static CauseDescription late(@Nullable Part code, List<String> facts) {
+        return new CauseDescription(
                 "JVM PAUSE",
                 "pauses that no collector explains",
                 Change.of(

@@ -30,10 +30,10 @@ final class LargeResults {
     private static final double MOSTLY = 0.8;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    LargeResults(Evidence evidence, Excess excess, Operations operations) {
+    LargeResults(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -83,20 +83,20 @@ final class LargeResults {
      * Attributes the work of code on the rows of a large result to the statement that returns the rows. Code with known
      * advice, such as a search through a list, stays a separate cause.
      */
-    void passOn(Leaves leaves) {
+    void passOn(TimesByCause byCause) {
         for (Part statement : excess.account.longestFirst()) {
             if (!isLarge(statement)) {
                 continue;
             }
             Times one = new Times();
             one.add(statement, 1);
-            for (Part part : leaves.longestFirst()) {
+            for (Part part : byCause.longestFirst()) {
                 boolean isWork = part.kind() == Kind.COMPUTING
                         && (FrameworkWork.isOfBodies(part)
                                 || Hints.computing(excess.samples.calledIn(part))
                                         .isEmpty());
                 if (isWork && isMostlyIn(part, statement)) {
-                    leaves.pour(part, one, "calls work on its rows in " + part.name());
+                    byCause.pour(part, one, "calls work on its rows in " + part.name());
                 }
             }
         }
@@ -106,7 +106,7 @@ final class LargeResults {
     private boolean isMostlyIn(Part code, Part statement) {
         double all = 0;
         double with = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double nanos = counted.times().of(code);
             all += nanos;
             with += counted.times().of(statement) > 0 ? nanos : 0;

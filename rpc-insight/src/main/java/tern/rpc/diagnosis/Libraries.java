@@ -122,19 +122,19 @@ final class Libraries {
     private Libraries() {}
 
     /** Returns whether a client of the given kind that Tern does not measure pauses before it repeats a request. */
-    static boolean pausesIn(Kind library, ThreadLook thread) {
+    static boolean pausesIn(Kind library, ThreadSnapshot thread) {
         return (library == Kind.HTTP || library == Kind.RPC || library == Kind.REDIS) && pauses(thread);
     }
 
     /** Returns whether code outside of the JDK makes the thread sleep. */
-    static boolean pauses(ThreadLook thread) {
+    static boolean pauses(ThreadSnapshot thread) {
         boolean sleeps = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.equals(PUSH_BACK)) {
                 return true;
             }
-            if (!ThreadLook.isPlatform(type)) {
+            if (!ThreadSnapshot.isPlatform(type)) {
                 return sleeps;
             }
             sleeps |= (type.equals("java.lang.Thread") || type.equals("java.util.concurrent.TimeUnit"))
@@ -143,7 +143,7 @@ final class Libraries {
         return false;
     }
 
-    static boolean runsStatement(ThreadLook thread) {
+    static boolean runsStatement(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -161,7 +161,7 @@ final class Libraries {
      * Returns whether the thread has asked a pool of database connections for a connection and has not received one
      * yet.
      */
-    static boolean waitsForDatabaseConnection(ThreadLook thread) {
+    static boolean waitsForDatabaseConnection(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -180,7 +180,7 @@ final class Libraries {
     }
 
     /** Returns the kind of the library that the application's innermost code called; null if the library is unknown. */
-    static @Nullable Kind of(ThreadLook thread) {
+    static @Nullable Kind of(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

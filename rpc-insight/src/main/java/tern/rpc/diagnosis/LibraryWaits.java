@@ -71,14 +71,14 @@ final class LibraryWaits {
      *
      * @param at the application's innermost method
      */
-    static @Nullable Part of(ThreadLook thread, String at) {
+    static @Nullable Part of(ThreadSnapshot thread, String at) {
         if (thread.state() == Thread.State.RUNNABLE) {
             return null;
         }
         boolean innermost = true;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
-            if (ThreadLook.isPlatform(type)) {
+            if (ThreadSnapshot.isPlatform(type)) {
                 continue;
             }
             if (ApplicationCode.owns(type)) {
@@ -100,7 +100,7 @@ final class LibraryWaits {
     }
 
     /** Returns the name of the pool. Jedis keeps its connections in an object pool of another library. */
-    private static String pool(Wait found, ThreadLook thread) {
+    private static String pool(Wait found, ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             for (Wait wait : WAITS) {
                 if (wait.kind == Kind.POOL && !wait.prefix.startsWith("org.apache.") && wait.is(frame.getClassName())) {
@@ -117,7 +117,7 @@ final class LibraryWaits {
      *
      * @param read what the stack of the thread shows
      */
-    static Part ofCall(Part read, Phase phase, ThreadLook thread) {
+    static Part ofCall(Part read, Phase phase, ThreadSnapshot thread) {
         boolean isUnmeasured = phase == Phase.OWN && read.equals(Account.part(Phase.JDBC_CONNECTION, ""));
         return isUnmeasured ? new Part(Kind.POOL, CONNECTIONS + IN + StackReader.place(thread)) : read;
     }

@@ -44,7 +44,7 @@ final class LibraryWork {
      * thread waits for a lock of a logger, this is the class of the lock. Otherwise it is the innermost such class on the
      * stack. Returns null if there is none.
      */
-    static @Nullable String appender(ThreadLook thread) {
+    static @Nullable String appender(ThreadSnapshot thread) {
         if (thread.lock() != null && isLogger(thread.lock())) {
             return StackReader.simple(thread.lock());
         }
@@ -61,7 +61,7 @@ final class LibraryWork {
      * Returns whether a logger searches the stack of the thread for the line that logs. A logger searches the stack
      * only if the pattern of an appender contains the class, the method or the line.
      */
-    static boolean findsLocation(ThreadLook thread) {
+    static boolean findsLocation(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             if (LOCATIONS.matcher(frame.getClassName()).find()) {
                 return true;
@@ -82,7 +82,7 @@ final class LibraryWork {
      *
      * @param at the application's innermost method
      */
-    static @Nullable Part of(ThreadLook thread, String at) {
+    static @Nullable Part of(ThreadSnapshot thread, String at) {
         if (thread.computes()) {
             return null;
         }

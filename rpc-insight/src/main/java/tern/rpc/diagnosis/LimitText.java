@@ -14,14 +14,14 @@ final class LimitText {
     private static final String METHOD = "method";
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    LimitText(Evidence evidence, Excess excess) {
+    LimitText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }
 
-    Told told(Part part) {
+    CauseDescription describe(Part part) {
         LocalRefusals.Limiter limiter = LocalRefusals.of(part);
         if (limiter != null) {
             return refused(limiter, part.name());
@@ -38,11 +38,11 @@ final class LimitText {
                 "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
                         + " refuses these requests";
         };
-        return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
+        return new CauseDescription("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
     }
 
     /** Describes refusals by the limits of methods. */
-    private Told ofMethod() {
+    private CauseDescription ofMethod() {
         MoreCalls calls = new MoreCalls(evidence, excess);
         MethodRate limited = calls.limited();
         MethodRate more = calls.behind(limited);
@@ -59,7 +59,7 @@ final class LimitText {
                     limited.method()));
         }
         if (more == null) {
-            return new Told(
+            return new CauseDescription(
                     "LIMIT",
                     limited == null ? METHOD : METHOD + " " + limited.method(),
                     Change.of(
@@ -69,7 +69,7 @@ final class LimitText {
                                     + setBy(limited) + ", or make the method faster"),
                     facts);
         }
-        return new Told(
+        return new CauseDescription(
                 "MORE CALLS",
                 "callers of " + more.method(),
                 Change.of(
@@ -89,7 +89,7 @@ final class LimitText {
         return " (" + (place == null ? "rpc.server.services.<name>.methods.<method>.max-concurrency" : place) + ")";
     }
 
-    private Told refused(LocalRefusals.Limiter limiter, String name) {
+    private CauseDescription refused(LocalRefusals.Limiter limiter, String name) {
         String change = switch (limiter) {
             case BREAKER ->
                 "find out why calls failed before this circuit breaker opened; no failed or slow operation of these"
@@ -107,6 +107,6 @@ final class LimitText {
                         "calls    %.0f per second, usually %.0f",
                         (counts.calls() + counts.refused()) / evidence.seconds(),
                         usually));
-        return new Told("LIMIT", name, Change.of(Where.CODE, change), facts);
+        return new CauseDescription("LIMIT", name, Change.of(Where.CODE, change), facts);
     }
 }

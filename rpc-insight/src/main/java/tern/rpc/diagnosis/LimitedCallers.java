@@ -46,7 +46,7 @@ final class LimitedCallers {
      * @param before the result of this method for the previous second; null for the first second
      * @param usualPerSecond the usual number of served calls per second; negative if unknown
      */
-    Second counted(@Nullable Second before, Second current, double usualPerSecond) {
+    CounterSnapshot counted(@Nullable CounterSnapshot before, CounterSnapshot current, double usualPerSecond) {
         long all = current.refused().getOrDefault(TOO_MANY, 0L);
         long limited = all - seen;
         seen = all;
@@ -58,7 +58,7 @@ final class LimitedCallers {
         if (before != null && usualPerSecond > 0 && !isFewerThanUsual(usualPerSecond)) {
             ignored += limited;
         }
-        return new Second(current.atNanos(), current.methods(), counted(current.refused()), current.pools());
+        return new CounterSnapshot(current.atNanos(), current.methods(), counted(current.refused()), current.pools());
     }
 
     private boolean isFewerThanUsual(double usualPerSecond) {

@@ -29,18 +29,19 @@ final class LoadingCalls {
     /** An activity of the loading calls is ignored if it takes less than this share of their time. */
     private static final double LITTLE = 0.1;
 
-    private final Excess excess;
-    private final Leaves leaves;
+    private final ExcessTime excess;
+    private final TimesByCause byCause;
 
-    LoadingCalls(Excess excess, Leaves leaves) {
+    LoadingCalls(ExcessTime excess, TimesByCause byCause) {
         this.excess = excess;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     void apply() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.RESULT && !HolderRules.isQueue(part, excess.samples)) {
-                leaves.pour(part, workFor(part), Leaves.WAIT_FOR + "the result of another call, in " + part.name());
+                byCause.pour(
+                        part, workFor(part), TimesByCause.WAIT_FOR + "the result of another call, in " + part.name());
             }
         }
     }
@@ -48,9 +49,9 @@ final class LoadingCalls {
     /** Returns the work of the calls whose results other calls wait for; empty if there are none. */
     private Times workFor(Part wait) {
         List<CallLedger> waiters = new ArrayList<>();
-        List<Excess.Counted> others = new ArrayList<>();
+        List<ExcessTime.Counted> others = new ArrayList<>();
         double waited = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double ofCall = counted.times().of(wait);
             if (ofCall >= HALF * counted.call().tookNanos()) {
                 waiters.add(counted.call().ledger());
@@ -61,7 +62,7 @@ final class LoadingCalls {
         }
         Times work = new Times();
         Set<CallLedger> loading = loading(wait, waiters, others);
-        for (Excess.Counted counted : others) {
+        for (ExcessTime.Counted counted : others) {
             Times done = counted.times().only(LoadingCalls::isWork);
             if (loading.contains(counted.call().ledger()) && done.sum() * waiters.size() >= HALF * waited) {
                 work.addAll(done, 1);
@@ -75,7 +76,7 @@ final class LoadingCalls {
      * Returns the calls that were working in or below the waiting code while others waited there. Returns an empty set
      * if working calls were found at fewer than half of the times when waiting calls were sampled.
      */
-    private Set<CallLedger> loading(Part wait, List<CallLedger> waiters, List<Excess.Counted> others) {
+    private Set<CallLedger> loading(Part wait, List<CallLedger> waiters, List<ExcessTime.Counted> others) {
         Map<Sample, CallLedger> calls = new IdentityHashMap<>();
         List<Sample> samples = new ArrayList<>();
         Set<Long> looks = new HashSet<>();
@@ -87,7 +88,7 @@ final class LoadingCalls {
                 }
             }
         }
-        for (Excess.Counted other : others) {
+        for (ExcessTime.Counted other : others) {
             CallLedger ledger = other.call().ledger();
             for (Sample sample : excess.samples.list(ledger)) {
                 if (looks.contains(sample.atNanos())) {

@@ -36,7 +36,7 @@ final class LocalWork {
      * @param read what the stack of the thread shows
      * @param phase the phase of the call
      */
-    static @Nullable Part of(Part read, Phase phase, ThreadLook thread) {
+    static @Nullable Part of(Part read, Phase phase, ThreadSnapshot thread) {
         if (PAUSED.contains(phase) && Libraries.pauses(thread)) {
             return new Part(Kind.SLEEP, StackReader.place(thread));
         }
@@ -44,7 +44,7 @@ final class LocalWork {
     }
 
     /** Returns whether Tern's client calls the application's innermost code. */
-    private static boolean isInFilter(ThreadLook thread) {
+    private static boolean isInFilter(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         boolean isInside = false;
         for (StackTraceElement frame : thread.frames()) {

@@ -14,9 +14,9 @@ final class LockText {
     private static final int MIN_LOST_LOOKS = 30;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    LockText(Evidence evidence, Excess excess) {
+    LockText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }
@@ -28,7 +28,7 @@ final class LockText {
      * @param line the line of this code; null if unknown
      * @param work the activity of the lock's owner; null if unknown
      */
-    Told told(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
+    CauseDescription describe(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
         boolean dead = part.name().contains(" in a deadlock with ");
         TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
                 ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
@@ -49,14 +49,14 @@ final class LockText {
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             facts.addAll(lost(part, held));
-            return new Told(
+            return new CauseDescription(
                     "LOCK",
                     part.name(),
                     Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; more threads do not help"),
                     facts);
         }
         if (holder != null) {
-            return new Told(
+            return new CauseDescription(
                     "LOCK",
                     part.name(),
                     Change.of(
@@ -67,7 +67,7 @@ final class LockText {
                                     + shown + meanwhile + "; more threads do not help"),
                     facts);
         }
-        return new Told(
+        return new CauseDescription(
                 dead ? "DEADLOCK" : "LOCK",
                 part.name(),
                 Change.of(
@@ -118,9 +118,10 @@ final class LockText {
         return facts;
     }
 
-    private static Told neverReleased(Part part, String shown, @Nullable String thread, List<String> facts) {
+    private static CauseDescription neverReleased(
+            Part part, String shown, @Nullable String thread, List<String> facts) {
         String name = part.name().replace(StackReader.NEVER_RELEASED, "");
-        return new Told(
+        return new CauseDescription(
                 "LOCK NOT RELEASED",
                 name,
                 Change.of(

@@ -21,17 +21,17 @@ final class LogText {
     private static final int MIN_LOCATIONS = 5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    LogText(Evidence evidence, Excess excess, Operations operations) {
+    LogText(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
     }
 
     /** Describes the time that calls spend on writing log lines as a cause. */
-    Told told(Part part) {
+    CauseDescription describe(Part part) {
         List<String> facts = new ArrayList<>();
         Operations.Sum sum = operations.of(Phase.LOGGING, "");
         if (sum.count() > 0) {
@@ -49,7 +49,7 @@ final class LogText {
             facts.add("from     " + calls);
         }
         if (part.name().endsWith(LibraryWork.FULL_QUEUE)) {
-            return new Told(
+            return new CauseDescription(
                     "SLOW LOG",
                     "log appenders",
                     Change.of(
@@ -66,7 +66,7 @@ final class LogText {
             String counted =
                     String.format(Locale.ROOT, "%.0f lines per call are written, usually %.0f", lines, usually);
             facts.add("lines    " + counted);
-            return new Told(
+            return new CauseDescription(
                     "SLOW LOG",
                     "log appenders",
                     Change.of(
@@ -76,7 +76,7 @@ final class LogText {
                     facts);
         }
         if (areLocationsSearched()) {
-            return new Told(
+            return new CauseDescription(
                     "SLOW LOG",
                     "log appenders",
                     Change.of(
@@ -120,13 +120,13 @@ final class LogText {
             case ASYNCHRONOUS ->
                 Change.of(Where.CODE, "use a faster appender, or write fewer lines per call" + in(calls));
         };
-        return new Told("SLOW LOG", "log appenders", change, facts);
+        return new CauseDescription("SLOW LOG", "log appenders", change, facts);
     }
 
     /** Returns whether the logger was found searching a stack in at least half of the samples of logging calls. */
     private boolean areLocationsSearched() {
         int looks = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             looks += samples == null ? 0 : samples.locationLooks;
         }
@@ -143,7 +143,7 @@ final class LogText {
     /** Returns the class of the logger where samples found most calls, such as {@code TcpSocketManager}; null if unknown. */
     private @Nullable String appender() {
         Map<String, Integer> found = new TreeMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && samples.appender != null) {
                 found.merge(samples.appender, 1, Integer::sum);

@@ -24,9 +24,10 @@ final class LookupRules {
      * Lookups also do not explain a wait for a pool if the name of the lookup's thread begins with the name of another
      * pool.
      */
-    static void passOn(Evidence evidence, Excess excess, Operations operations, PeerKinds kinds, Leaves leaves) {
+    static void passOn(
+            Evidence evidence, ExcessTime excess, Operations operations, PeerKinds kinds, TimesByCause byCause) {
         NameLookups lookups = evidence.tasks().lookups();
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean isPool = part.kind() == Kind.POOL;
             Kind peer = isPool ? kinds.ofPool(part) : part.kind();
             // Database drivers look up names on the thread of the call, so waits for statements are not considered.
@@ -37,7 +38,7 @@ final class LookupRules {
             if (threads != null && (isPool || !areQuick(part.kind(), excess, operations))) {
                 Times one = new Times();
                 one.add(new Part(Kind.RESOLVER, "threads " + threads), 1);
-                leaves.pour(part, one, Leaves.WAIT_FOR + (part.name().isEmpty() ? "an answer" : part.name()));
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (part.name().isEmpty() ? "an answer" : part.name()));
             }
         }
     }
@@ -46,7 +47,7 @@ final class LookupRules {
      * Returns whether several operations of the given kind took about their usual time in calls that met the target.
      * Calls from before the miss of the latency target do not count, because the lookups may have been quick then.
      */
-    private static boolean areQuick(Kind kind, Excess excess, Operations operations) {
+    private static boolean areQuick(Kind kind, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(kind);
         int quick = 0;
         for (EndedCall call : excess.goodDuringMiss()) {

@@ -37,18 +37,18 @@ final class LoopRules {
     private static final Set<Kind> DELIVERED = EnumSet.of(Kind.ELSEWHERE, Kind.HTTP, Kind.REDIS, Kind.RPC);
 
     private final Evidence evidence;
-    private final Excess excess;
-    private final Leaves leaves;
+    private final ExcessTime excess;
+    private final TimesByCause byCause;
 
-    LoopRules(Evidence evidence, Excess excess, Leaves leaves) {
+    LoopRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     void apply() {
-        for (Part part : leaves.longestFirst()) {
-            boolean isNotable = leaves.of(part) >= NOTABLE * evidence.targetNanos();
+        for (Part part : byCause.longestFirst()) {
+            boolean isNotable = byCause.of(part) >= NOTABLE * evidence.targetNanos();
             if (isNotable && DELIVERED.contains(part.kind())) {
                 passOn(part);
             }
@@ -71,7 +71,8 @@ final class LoopRules {
         if (code != null) {
             Times one = new Times();
             one.add(code, 1);
-            leaves.pour(wait, one, Leaves.WAIT_FOR + waitedFor(wait) + " until threads " + most + "* deliver it");
+            byCause.pour(
+                    wait, one, TimesByCause.WAIT_FOR + waitedFor(wait) + " until threads " + most + "* deliver it");
         }
     }
 

@@ -18,17 +18,17 @@ final class MachineText {
     private static final double STOLEN = 0.1;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final DoubleSupplier codeCache;
     private final Pressure pressure;
     private final CollectorText collector;
 
-    MachineText(Evidence evidence, Excess excess) {
+    MachineText(Evidence evidence, ExcessTime excess) {
         this(evidence, excess, CodeCache::share);
     }
 
     /** @param codeCache returns the used share of the memory for compiled code */
-    MachineText(Evidence evidence, Excess excess, DoubleSupplier codeCache) {
+    MachineText(Evidence evidence, ExcessTime excess, DoubleSupplier codeCache) {
         this.evidence = evidence;
         this.excess = excess;
         this.codeCache = codeCache;
@@ -36,13 +36,13 @@ final class MachineText {
         this.collector = new CollectorText(evidence, excess);
     }
 
-    Told told(Part part) {
+    CauseDescription describe(Part part) {
         return switch (part.kind()) {
             case COMPUTING -> computing(part);
             case DECODE -> largeRequests();
             case RUN_QUEUE -> processors();
             case THROTTLED ->
-                new Told(
+                new CauseDescription(
                         "PROCESSOR QUOTA",
                         "quota of the container",
                         Change.of(
@@ -53,14 +53,14 @@ final class MachineText {
                                 "stopped", evidence.machine().throttled(), "of the periods"))));
             case MEMORY -> pressure.memory();
             case DISK -> pressure.disk();
-            case COLLECTOR -> collector.told();
-            case JVM_PAUSE -> new JvmPauses(evidence).told(collector.longestComputing());
+            case COLLECTOR -> collector.describe();
+            case JVM_PAUSE -> new JvmPauses(evidence).describe(collector.longestComputing());
             default -> stoodStill(part);
         };
     }
 
     /** Describes pauses of the whole process in which it used no processor time, although it did not wait for one. */
-    private Told stoodStill(Part part) {
+    private CauseDescription stoodStill(Part part) {
         List<String> facts = new ArrayList<>();
         double longest = excess.accounts.stream()
                 .mapToDouble(counted -> counted.times().of(part))
@@ -79,7 +79,7 @@ final class MachineText {
                 evidence.seconds(),
                 Times.millis(longest)));
         facts.addAll(pressure.facts());
-        return new Told(
+        return new CauseDescription(
                 "PROCESS STOOD STILL",
                 "pauses from outside",
                 Change.of(
@@ -90,7 +90,7 @@ final class MachineText {
                 facts);
     }
 
-    private Told computing(Part part) {
+    private CauseDescription computing(Part part) {
         if (FrameworkWork.isOfBodies(part)) {
             return bodies(part);
         }
@@ -110,7 +110,7 @@ final class MachineText {
             facts.add(growth.line(machine.allocatedPerSecond()));
         }
         if (!allocated.isEmpty() && machine.isCollecting()) {
-            return new Told(
+            return new CauseDescription(
                     "CODE ALLOCATES",
                     part.name(),
                     Change.of(
@@ -125,7 +125,7 @@ final class MachineText {
         if (codeCache.getAsDouble() >= CodeCache.FULL) {
             facts.add(CollectorText.percent(
                     "compiled", codeCache.getAsDouble(), "of the memory for compiled code is used"));
-            return new Told(
+            return new CauseDescription(
                     "CODE CACHE FULL",
                     part.name(),
                     Change.of(
@@ -137,7 +137,7 @@ final class MachineText {
         }
         String objects =
                 allocated.isEmpty() ? "" : "; fewer or smaller objects also need less processor time: " + allocated;
-        return new Told(
+        return new CauseDescription(
                 "CODE COMPUTES",
                 part.name(),
                 Change.of(Where.CODE, "do less work in " + shown + objects + "; no pool size helps"),
@@ -153,7 +153,7 @@ final class MachineText {
                 machine.hasHumongousCollections() ? ", with arrays of more than half a region" : "");
     }
 
-    private Told processors() {
+    private CauseDescription processors() {
         Machine machine = evidence.machine();
         boolean others = machine.others() > machine.own();
         Part code = collector.longestComputing();
@@ -163,7 +163,7 @@ final class MachineText {
         double steal = machine.stolen().share();
         if (steal > STOLEN) {
             facts.add(CollectorText.percent("stolen", steal, "of the time by other virtual machines"));
-            return new Told(
+            return new CauseDescription(
                     "PROCESSORS",
                     "stolen by the host",
                     Change.of(
@@ -175,7 +175,7 @@ final class MachineText {
         if (!machine.isFull() && excess.samples.looks(Part.of(Kind.RUN_QUEUE)) > 0) {
             StackTraceElement pinned =
                     PinnedCarriers.line(evidence.samples().values().stream().map(samples -> samples.pinnedAt));
-            return new Told(
+            return new CauseDescription(
                     "PROCESSORS",
                     "carrier threads",
                     Change.of(
@@ -214,7 +214,8 @@ final class MachineText {
         } else {
             text = "use more processors, or send fewer calls to this machine";
         }
-        return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
+        return new CauseDescription(
+                "PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
     /**
@@ -236,7 +237,7 @@ final class MachineText {
     }
 
     /** Describes the cause of calls that are late because their requests take a long time to read. */
-    private Told largeRequests() {
+    private CauseDescription largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";
         double longest = 0;
@@ -256,7 +257,7 @@ final class MachineText {
                 Times.millis(longest),
                 usually < 0 ? "" : ", usually " + Times.millis(usually) + " ms"));
         String caller = callerOfLarge(method, longest);
-        return new Told(
+        return new CauseDescription(
                 "LARGE REQUESTS",
                 "decoding",
                 Change.of(
@@ -276,7 +277,7 @@ final class MachineText {
     private @Nullable String callerOfLarge(String method, double nanos) {
         Map<String, Integer> callers = new TreeMap<>();
         int large = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             if (call.method().equals(method) && counted.times().of(Part.of(Kind.DECODE)) >= nanos / 2) {
                 large++;
@@ -294,7 +295,7 @@ final class MachineText {
     }
 
     /** Creates the text for calls that are late because they read large request bodies or write large answers. */
-    private Told bodies(Part part) {
+    private CauseDescription bodies(Part part) {
         boolean reads = part.name().equals(FrameworkWork.READING);
         String method = "";
         double longest = 0;
@@ -308,7 +309,7 @@ final class MachineText {
         String of = method.isEmpty() ? "" : " of " + method;
         String called = excess.samples.calledIn(part);
         String time = " takes " + Times.millis(longest) + " ms per call" + Hints.computing(called);
-        return new Told(
+        return new CauseDescription(
                 reads ? "LARGE REQUESTS" : "LARGE ANSWERS",
                 method.isEmpty() ? part.name() : method,
                 reads

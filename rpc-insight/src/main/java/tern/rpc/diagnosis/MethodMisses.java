@@ -46,10 +46,10 @@ final class MethodMisses {
     /** The name prefix of the usual share of failed calls. A method that is often late does not often fail. */
     private static final String FAILED = "failed calls of ";
 
-    private final Usual usual;
+    private final Baseline usual;
     private final CallRecords records;
 
-    MethodMisses(Usual usual, CallRecords records) {
+    MethodMisses(Baseline usual, CallRecords records) {
         this.usual = usual;
         this.records = records;
     }
@@ -58,7 +58,7 @@ final class MethodMisses {
      * Updates each method's usual shares of late and of failed calls from one second in which the latency target was not
      * missed.
      */
-    static void learn(Usual usual, Second before, Second now) {
+    static void learn(Baseline usual, CounterSnapshot before, CounterSnapshot now) {
         now.methodsSince(before).forEach((method, since) -> {
             if (since.sent() > 0) {
                 usual.learn(LATE + method, (double) bad(since) / since.sent());
@@ -81,10 +81,10 @@ final class MethodMisses {
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param isExcused returns whether a late call does not count
      */
-    boolean isAny(Deque<Second> seconds, Predicate<EndedCall> isExcused) {
-        Second end = seconds.peekLast();
-        Second start = before(seconds, SECONDS);
-        Second middle = before(seconds, RECENT_SECONDS);
+    boolean isAny(Deque<CounterSnapshot> seconds, Predicate<EndedCall> isExcused) {
+        CounterSnapshot end = seconds.peekLast();
+        CounterSnapshot start = before(seconds, SECONDS);
+        CounterSnapshot middle = before(seconds, RECENT_SECONDS);
         if (start == null || middle == null || end == null) {
             return false;
         }
@@ -106,9 +106,9 @@ final class MethodMisses {
      * Returns the counters as they were {@code count} seconds ago. Returns the oldest counters if the history is
      * shorter, and null if there is no history.
      */
-    private static @Nullable Second before(Deque<Second> seconds, int count) {
-        Second found = null;
-        Iterator<Second> newest = seconds.descendingIterator();
+    private static @Nullable CounterSnapshot before(Deque<CounterSnapshot> seconds, int count) {
+        CounterSnapshot found = null;
+        Iterator<CounterSnapshot> newest = seconds.descendingIterator();
         for (int i = 0; i <= count && newest.hasNext(); i++) {
             found = newest.next();
         }

@@ -17,34 +17,34 @@ final class MethodRates {
      */
     private static final double ONSET = 1.6;
 
-    private final Usual usual;
+    private final Baseline usual;
 
     // The second in which the current burst of each method began. Only the counters of the last minute are available
     // later, and a burst may last longer.
     private final Map<String, Long> onsets = new HashMap<>();
 
     // The usual calls per second by method and address. An address is removed when its call counts are removed.
-    private final Map<String, Map<String, Usual.Figure>> callers = new HashMap<>();
+    private final Map<String, Map<String, Baseline.Figure>> callers = new HashMap<>();
 
-    MethodRates(Usual usual) {
+    MethodRates(Baseline usual) {
         this.usual = usual;
     }
 
     /** Updates the usual numbers of calls from a second in which calls met the target. */
-    void learn(Second before, Second now) {
+    void learn(CounterSnapshot before, CounterSnapshot now) {
         double seconds = seconds(before, now);
         now.methods().forEach((method, sums) -> {
             Sums since = sums.since(before.methods().getOrDefault(method, Sums.NONE));
             usual.learn(key(method), since.sent() / seconds);
-            Map<String, Usual.Figure> known = callers.computeIfAbsent(method, unknown -> new HashMap<>());
+            Map<String, Baseline.Figure> known = callers.computeIfAbsent(method, unknown -> new HashMap<>());
             known.keySet().retainAll(since.callers().keySet());
             since.callers()
-                    .forEach((caller, sampled) -> known.computeIfAbsent(caller, unknown -> new Usual.Figure())
+                    .forEach((caller, sampled) -> known.computeIfAbsent(caller, unknown -> new Baseline.Figure())
                             .learn(CallRecords.ONE_IN * sampled / seconds));
         });
     }
 
-    private static double seconds(Second from, Second to) {
+    private static double seconds(CounterSnapshot from, CounterSnapshot to) {
         return Math.max(1, to.atNanos() - from.atNanos()) / 1e9;
     }
 
@@ -58,7 +58,8 @@ final class MethodRates {
      * @param seconds the counters at the end of each of the last seconds, the oldest first
      * @param limits where the limits are set that have refused calls, by method
      */
-    List<MethodRate> between(Second start, Second end, Deque<Second> seconds, Map<String, String> limits) {
+    List<MethodRate> between(
+            CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {
         List<MethodRate> rates = new ArrayList<>();
         double length = seconds(start, end);
         end.methods().forEach((method, sums) -> {
@@ -78,10 +79,10 @@ final class MethodRates {
     }
 
     /** Returns how long the method has been called much more often than usual. */
-    private long since(String method, double usually, Deque<Second> seconds) {
+    private long since(String method, double usually, Deque<CounterSnapshot> seconds) {
         long measured = inLastSeconds(method, usually, seconds);
-        Second first = seconds.peekFirst();
-        Second last = seconds.peekLast();
+        CounterSnapshot first = seconds.peekFirst();
+        CounterSnapshot last = seconds.peekLast();
         if (measured == 0 || first == null || last == null) {
             onsets.remove(method);
             return 0;
@@ -94,13 +95,13 @@ final class MethodRates {
     }
 
     /** Returns the length of the latest period in which every second had many more calls than usual. */
-    private static long inLastSeconds(String method, double usually, Deque<Second> seconds) {
-        Iterator<Second> newest = seconds.descendingIterator();
-        Second next = newest.hasNext() ? newest.next() : null;
+    private static long inLastSeconds(String method, double usually, Deque<CounterSnapshot> seconds) {
+        Iterator<CounterSnapshot> newest = seconds.descendingIterator();
+        CounterSnapshot next = newest.hasNext() ? newest.next() : null;
         long end = next == null ? 0 : next.atNanos();
         long begun = end;
         while (next != null && newest.hasNext()) {
-            Second before = newest.next();
+            CounterSnapshot before = newest.next();
             double perSecond = next.methods()
                             .getOrDefault(method, Sums.NONE)
                             .since(before.methods().getOrDefault(method, Sums.NONE))
@@ -119,7 +120,7 @@ final class MethodRates {
     private MethodRate.@Nullable Caller caller(String method, Sums since, double length) {
         MethodRate.Caller most = null;
         for (Map.Entry<String, Long> entry : since.callers().entrySet()) {
-            Usual.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
+            Baseline.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
             double usually = known == null ? 0 : known.value;
             MethodRate.Caller caller =
                     new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);

@@ -42,8 +42,8 @@ final class MissReport {
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the last published diagnosis; null while calls meet the target
-    private @Nullable String told; // the last logged first cause; null while calls meet the target
-    private int secondsSinceTold;
+    private @Nullable String loggedTitle; // the last logged first cause; null while calls meet the target
+    private int secondsSinceLine;
     private boolean logs; // whether the current period of late calls may be logged
     private @Nullable String first; // the first cause in the last published diagnosis
     private int firstSeconds; // for how many consecutive seconds the published diagnoses have had the same first cause
@@ -93,9 +93,9 @@ final class MissReport {
         logs = mayWarn;
         boolean isUnexplained = current.causes().get(0).kind().equals(CauseText.UNEXPLAINED);
         boolean isClear = isUnexplained ? seconds >= MAX_UNEXPLAINED_SECONDS : agreed || seconds >= MAX_UNTOLD_SECONDS;
-        if (told == null && mayWarn && isClear) {
+        if (loggedTitle == null && mayWarn && isClear) {
             warn("Calls miss", current, counts);
-        } else if (told != null) {
+        } else if (loggedTitle != null) {
             warnOfOtherCause(current, counts);
         }
         return current;
@@ -103,11 +103,13 @@ final class MissReport {
 
     /** While calls miss the latency target, logs the first cause if it differs from the last logged cause. */
     private void warnOfOtherCause(Diagnosis current, Evidence.Counts counts) {
-        secondsSinceTold++;
+        secondsSinceLine++;
         String title = DiagnosisText.title(current.causes().get(0));
         firstSeconds = title.equals(first) ? firstSeconds + 1 : 1;
         first = title;
-        if (!title.equals(told) && firstSeconds >= LASTING_SECONDS && secondsSinceTold >= MIN_SECONDS_BETWEEN_LINES) {
+        if (!title.equals(loggedTitle)
+                && firstSeconds >= LASTING_SECONDS
+                && secondsSinceLine >= MIN_SECONDS_BETWEEN_LINES) {
             warn("Calls still miss", current, counts);
         }
     }
@@ -136,7 +138,7 @@ final class MissReport {
         published = fresh;
         history.add(episode(fresh, now));
         logs = mayWarn;
-        if (told == null && mayWarn) {
+        if (loggedTitle == null && mayWarn) {
             warn("Calls miss", fresh, counts);
         }
         return fresh;
@@ -202,8 +204,8 @@ final class MissReport {
     private void warn(String calls, Diagnosis diagnosis, Evidence.Counts counts) {
         Miss miss = diagnosis.miss();
         Cause cause = diagnosis.causes().get(0);
-        told = DiagnosisText.title(cause);
-        secondsSinceTold = 0;
+        loggedTitle = DiagnosisText.title(cause);
+        secondsSinceLine = 0;
         LOG.warn(
                 "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
                         + " {} ms). Change: {}. The whole diagnosis: /actuator/rpc/diagnosis",
@@ -214,7 +216,7 @@ final class MissReport {
                 counts.failed(),
                 counts.refused(),
                 counts.hung(),
-                told,
+                loggedTitle,
                 Math.round(cause.ms()),
                 Math.round(cause.ofMs()),
                 cause.change().text());
@@ -230,7 +232,7 @@ final class MissReport {
                     DiagnosisText.title(last.causes().get(0)));
         }
         published = null;
-        told = null;
+        loggedTitle = null;
         logs = false;
         first = null;
         firstSeconds = 0;

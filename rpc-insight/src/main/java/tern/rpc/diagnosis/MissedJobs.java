@@ -17,7 +17,7 @@ final class MissedJobs {
 
     private final OperationCounts counts;
 
-    MissedJobs(Evidence evidence, Excess excess, Operations operations) {
+    MissedJobs(Evidence evidence, ExcessTime excess, Operations operations) {
         this.counts = new OperationCounts(evidence, excess, operations);
     }
 

@@ -35,9 +35,9 @@ final class MoreCalls {
     private static final double MIN_LEAD_NANOS = 2e9;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    MoreCalls(Evidence evidence, Excess excess) {
+    MoreCalls(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }

@@ -46,7 +46,7 @@ final class NameLookups {
     }
 
     /** @param group the name of the thread without numbers */
-    void add(ThreadLook thread, String group) {
+    void add(ThreadSnapshot thread, String group) {
         if (!StackReader.isResolver(thread)) {
             return;
         }

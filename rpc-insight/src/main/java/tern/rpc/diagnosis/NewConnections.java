@@ -26,7 +26,7 @@ final class NewConnections {
     private NewConnections() {}
 
     /** Returns whether the thread connects a socket or performs a TLS handshake. */
-    static boolean isOpening(ThreadLook thread) {
+    static boolean isOpening(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -49,7 +49,7 @@ final class NewConnections {
      *
      * @param isPool recognizes the classes of pools by their names
      */
-    static boolean isOpeningWithoutPool(ThreadLook thread, Predicate<String> isPool) {
+    static boolean isOpeningWithoutPool(ThreadSnapshot thread, Predicate<String> isPool) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         boolean opens = false;
         for (StackTraceElement frame : thread.frames()) {

@@ -24,7 +24,7 @@ final class NewHttpClients {
     private long lastNumber;
 
     /** Returns whether the thread uses the HTTP client of the JDK, directly or through Spring. */
-    static boolean isUsedBy(ThreadLook thread) {
+    static boolean isUsedBy(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.startsWith(JDK_CLIENT) || type.endsWith(".JdkClientHttpRequest")) {

@@ -34,10 +34,10 @@ final class OperationCounts {
     private static final double FULL = 0.8;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    OperationCounts(Evidence evidence, Excess excess, Operations operations) {
+    OperationCounts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -226,10 +226,10 @@ final class OperationCounts {
      * Returns the operation that keeps a pool's connections busy because calls run it more often than usual. Without
      * these additional operations, the pool would have free connections. Returns null if there is no such operation.
      *
-     * @param leaves the extra time of the calls, by activity or wait
+     * @param byCause the extra time of the calls, by activity or wait
      */
     @Nullable
-    Part filling(PoolLook pool, Times leaves) {
+    Part filling(ObservedPool pool, Times byCause) {
         Kind kind = switch (pool.now().kind()) {
             case JDBC -> Kind.SQL;
             case REDIS -> Kind.REDIS;
@@ -237,7 +237,7 @@ final class OperationCounts {
             default -> Kind.UNEXPLAINED;
         };
         double busy = pool.holdNanos() < 0 ? -1 : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
-        for (Part part : leaves.only(part -> part.kind() == kind).longestFirst()) {
+        for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
             if (busy > 0 && areMore(part)) {
                 double more = moreConnections(part);
                 if (more >= HALF * busy && busy - more <= FULL * pool.now().effectiveMax()) {

@@ -33,11 +33,11 @@ final class Operations {
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
     static final int MANY = 8;
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final UsualOperations usual;
     private final Answers answers;
 
-    Operations(Excess excess, Usual usual, Answers answers) {
+    Operations(ExcessTime excess, Baseline usual, Answers answers) {
         this.excess = excess;
         this.usual = new UsualOperations(usual);
         this.answers = answers;
@@ -93,7 +93,7 @@ final class Operations {
         double count = 0;
         double nanos = 0;
         int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             double ofCall = name.isEmpty() ? call.ledger().count(phase) : 0;
             double spent = name.isEmpty() ? call.ledger().nanos(phase, call.endedNanos()) : 0;
@@ -194,7 +194,7 @@ final class Operations {
     /** Returns the mean number of operations of the given kind per late or failed call. */
     double count(Phase phase) {
         double sum = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             sum += counted.call().ledger().count(phase);
         }
         return excess.accounts.isEmpty() ? 0 : sum / excess.accounts.size();
@@ -242,7 +242,7 @@ final class Operations {
     String slowOne(Kind kind, Part part) {
         Phase phase = phase(kind);
         Map<String, Long> sums = new TreeMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.times().of(part) > 0) {
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                     if (entry.kind() == phase && !entry.name().equals(NamedTimes.OTHERS)) {
@@ -343,7 +343,7 @@ final class Operations {
      */
     Map<String, Double> each(Phase phase) {
         Map<String, long[]> sums = new HashMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             for (NamedTimes.Entry entry : counted.call().ledger().named()) {
                 if (entry.kind() == phase
                         && !entry.name().equals(NamedTimes.OTHERS)
@@ -373,7 +373,7 @@ final class Operations {
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean others = false; // whether calls without this operation run others of this kind
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             CallLedger ledger = counted.call().ledger();
             if (ledger.named().stream()
                     .anyMatch(entry -> entry.kind() == phase && OperationNames.isNamed(entry.name(), name))) {

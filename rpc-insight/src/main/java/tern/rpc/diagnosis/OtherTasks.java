@@ -20,10 +20,10 @@ final class OtherTasks {
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    OtherTasks(Evidence evidence, Excess excess, Operations operations) {
+    OtherTasks(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -57,7 +57,7 @@ final class OtherTasks {
      * Returns the share of the executor's busy time that tasks without a call take. If the tasks that have ended keep
      * few threads busy, uses the tasks that run now, because long tasks have not ended.
      */
-    private double share(PoolLook pool) {
+    private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
         // Only a library may submit a task for a call outside of the call, as when an asynchronous answer arrives.
@@ -71,7 +71,7 @@ final class OtherTasks {
     }
 
     /** Describes the executor as a cause. */
-    Told told(PoolVerdict executor) {
+    CauseDescription describe(PoolVerdict executor) {
         PoolSnapshot now = executor.pool().now();
         PoolSnapshot since = executor.pool().since();
         PoolSnapshot.OtherTasks others = since.others();
@@ -88,7 +88,8 @@ final class OtherTasks {
                     each(others.ran().toNanos(), others.started()),
                     each(since.held().minus(others.ran()).toNanos(), since.taken() - others.started())));
         }
-        return new Told("BUSY WITH OTHER TASKS", now.name(), Change.of(Where.CODE, change(now, place)), facts);
+        return new CauseDescription(
+                "BUSY WITH OTHER TASKS", now.name(), Change.of(Where.CODE, change(now, place)), facts);
     }
 
     private static String change(PoolSnapshot pool, @Nullable String place) {

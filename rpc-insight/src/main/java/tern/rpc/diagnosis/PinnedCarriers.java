@@ -17,12 +17,12 @@ final class PinnedCarriers {
     private PinnedCarriers() {}
 
     /** Returns whether the thread is a virtual thread that waits on its carrier. */
-    static boolean isPinned(ThreadLook thread) {
+    static boolean isPinned(ThreadSnapshot thread) {
         return isPinned(thread, Runtime.version().feature());
     }
 
     /** @param java the version of Java */
-    static boolean isPinned(ThreadLook thread, int java) {
+    static boolean isPinned(ThreadSnapshot thread, int java) {
         if (java < LEAVES_AT_MONITORS && thread.state() == Thread.State.BLOCKED && isVirtual(thread)) {
             return true;
         }
@@ -31,14 +31,14 @@ final class PinnedCarriers {
             if (type.equals(VIRTUAL) && frame.getMethodName().equals("parkOnCarrierThread")) {
                 return true;
             }
-            if (!ThreadLook.isPlatform(type)) {
+            if (!ThreadSnapshot.isPlatform(type)) {
                 return false;
             }
         }
         return false;
     }
 
-    private static boolean isVirtual(ThreadLook thread) {
+    private static boolean isVirtual(ThreadSnapshot thread) {
         return Stream.of(thread.frames()).anyMatch(frame -> frame.getClassName().equals(VIRTUAL));
     }
 

@@ -24,20 +24,25 @@ final class PoolRules {
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
     /**
      * @param pools the reasons why calls wait for each pool, by the name of the pool; this class may replace a reason
      */
-    PoolRules(Evidence evidence, Excess excess, OperationCounts counts, Map<String, PoolVerdict> pools, Leaves leaves) {
+    PoolRules(
+            Evidence evidence,
+            ExcessTime excess,
+            OperationCounts counts,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.counts = counts;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -45,7 +50,7 @@ final class PoolRules {
      * for longer than usual or run an operation much more often than usual.
      */
     void apply() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             // An executor's threads are occupied by the executor's tasks. The calls that wait for the executor do not
             // occupy them.
@@ -59,9 +64,9 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;
             }
-            Part more = full ? counts.filling(verdict.pool(), leaves.only(Leaves::isLeaf)) : null;
+            Part more = full ? counts.filling(verdict.pool(), byCause.only(TimesByCause::isLeaf)) : null;
             if (more != null) {
-                leaves.pour(part, leaves.only(more::equals), Leaves.WAIT_FOR + verdict.resource());
+                byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;
             }
             if (!slow) {
@@ -74,15 +79,15 @@ final class PoolRules {
                 continue;
             }
             // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
-            if (verdict.isShortOfPlaces() && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * leaves.of(part))) {
+            if (verdict.isShortOfPlaces() && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part))) {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
-            leaves.pour(
+            byCause.pour(
                     part,
                     lent.sum(other -> other.kind() == operation) > 0 ? lent : work,
-                    Leaves.WAIT_FOR + verdict.resource());
+                    TimesByCause.WAIT_FOR + verdict.resource());
         }
     }
 
@@ -103,7 +108,7 @@ final class PoolRules {
      * The calls that hold the connections are assumed to do the same work as the waiting calls.
      */
     private Times workOfHolders() {
-        Times used = leaves.only(PoolRules::mayHold);
+        Times used = byCause.only(PoolRules::mayHold);
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                 .only(PoolRules::mayHold);
         Times done = used.only(other -> byHolders.of(other) > 0);
@@ -115,7 +120,7 @@ final class PoolRules {
      * its request is being read.
      */
     private static boolean mayHold(Part part) {
-        return Leaves.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;
+        return TimesByCause.isLeaf(part) && part.kind() != Kind.FAILURE && part.kind() != Kind.DECODE;
     }
 
     /**
@@ -133,7 +138,7 @@ final class PoolRules {
      * half of its connections are in use, and the operations of calls explain less than half of the connections in use.
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
-        PoolLook pool = verdict.pool();
+        ObservedPool pool = verdict.pool();
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         double perSecond = evidence.calls().calls() / evidence.seconds();
         double byCalls = perSecond * excess.account.sum(operation) / 1e9;
@@ -141,6 +146,6 @@ final class PoolRules {
     }
 
     private static boolean isOfMachine(Part part) {
-        return Usual.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
+        return Baseline.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
     }
 }

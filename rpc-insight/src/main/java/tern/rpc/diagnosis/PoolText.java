@@ -43,7 +43,7 @@ final class PoolText {
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Remedy remedy;
     private final Map<String, PoolVerdict> pools;
     private final Operations operations;
@@ -51,7 +51,7 @@ final class PoolText {
 
     PoolText(
             Evidence evidence,
-            Excess excess,
+            ExcessTime excess,
             Map<String, PoolVerdict> pools,
             Operations operations,
             ExecutorText executors) {
@@ -63,11 +63,11 @@ final class PoolText {
         this.remedy = new Remedy(evidence);
     }
 
-    Told pool(Part part) {
+    CauseDescription pool(Part part) {
         PoolVerdict verdict = PoolVerdict.find(pools, part);
         if (verdict == null) {
             UnknownPoolText unknown = new UnknownPoolText(excess);
-            return new Told(
+            return new CauseDescription(
                     unknown.kind(part), part.name(), unknown.change(part, executors.mostly(part.name())), List.of());
         }
         String name = "\"" + verdict.name() + "\"";
@@ -77,20 +77,20 @@ final class PoolText {
         boolean isExecutor = verdict.pool().now().kind() == PoolKind.EXECUTOR;
         OtherTasks others = new OtherTasks(evidence, excess, operations);
         if (isExecutor && others.occupy(verdict)) {
-            return others.told(verdict);
+            return others.describe(verdict);
         }
         if (isExecutor && (asUsual || CommonPool.isOne(verdict))) {
             return executors.executor(verdict);
         }
         return switch (verdict.reason()) {
             case LEAKED ->
-                new Told(
+                new CauseDescription(
                         "NOT GIVEN BACK",
                         verdict.name(),
                         Change.of(Where.CODE, "close the connection in " + place + "; no size of " + name + " helps"),
                         verdict.facts());
             case NESTED ->
-                new Told(
+                new CauseDescription(
                         "NESTED CONNECTIONS",
                         verdict.name(),
                         Change.of(
@@ -101,9 +101,10 @@ final class PoolText {
                                         + " there are concurrent calls"),
                         verdict.facts());
             case HELD_BY_OTHERS ->
-                new Told("HELD BY OTHERS", verdict.name(), Change.of(Where.CODE, others(verdict)), verdict.facts());
+                new CauseDescription(
+                        "HELD BY OTHERS", verdict.name(), Change.of(Where.CODE, others(verdict)), verdict.facts());
             case CHECKING ->
-                new Told(
+                new CauseDescription(
                         "CONNECTIONS CHECKED SLOWLY",
                         verdict.name(),
                         Change.of(
@@ -112,7 +113,7 @@ final class PoolText {
                                         + "; check idle connections in the background. No size helps"),
                         verdict.facts());
             case OPENING ->
-                new Told(
+                new CauseDescription(
                         "CONNECTIONS OPEN SLOWLY",
                         verdict.name(),
                         Change.of(
@@ -125,7 +126,7 @@ final class PoolText {
             case TOO_SMALL -> tooSmall(part, verdict);
             case FAIR -> fair(verdict);
             case SLOW_TO_USE, UNKNOWN ->
-                new Told(
+                new CauseDescription(
                         "WAIT AT POOL",
                         verdict.name(),
                         Change.of(
@@ -210,10 +211,10 @@ final class PoolText {
                 : "the code that takes them, such as " + ApplicationCode.shown(seen);
     }
 
-    private Told fair(PoolVerdict verdict) {
+    private CauseDescription fair(PoolVerdict verdict) {
         PoolSetting setting =
                 verdict.pool().now().setting(PoolSetting.Use.FAIRNESS).orElse(null);
-        return new Told(
+        return new CauseDescription(
                 "FAIR LOCK",
                 verdict.name(),
                 setting != null && setting.property().contains(".")
@@ -228,7 +229,7 @@ final class PoolText {
                 verdict.facts());
     }
 
-    private Told tooSmall(Part part, PoolVerdict verdict) {
+    private CauseDescription tooSmall(Part part, PoolVerdict verdict) {
         Times account = excess.accountOfCallsWith(part);
         double rest = account.sum() - account.of(part) - account.of(Part.of(Kind.QUEUE));
         double room = evidence.targetNanos() - rest;
@@ -274,7 +275,8 @@ final class PoolText {
                                     + Times.millis(rest) + " ms without any wait"
                                     + (longest == null ? "" : ", most of it in " + longest));
         }
-        return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
+        return new CauseDescription(
+                threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
     }
 
     private String use(PoolVerdict verdict) {

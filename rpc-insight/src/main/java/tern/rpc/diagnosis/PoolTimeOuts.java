@@ -16,12 +16,12 @@ final class PoolTimeOuts {
      * Describes a time limit that is shorter than the usual wait for its pool. Returns null if calls usually wait for a
      * shorter time, or if the limit of the pool is unknown.
      */
-    static @Nullable TooShort of(Evidence evidence, Excess excess, Part part) {
-        PoolLook pool = PoolLook.find(evidence.pools(), part);
+    static @Nullable TooShort of(Evidence evidence, ExcessTime excess, Part part) {
+        ObservedPool pool = ObservedPool.find(evidence.pools(), part);
         PoolSetting setting = pool == null
                 ? null
                 : pool.now().setting(PoolSetting.Use.WAIT_LIMIT).orElse(null);
-        List<Excess.Counted> failed = excess.accounts.stream()
+        List<ExcessTime.Counted> failed = excess.accounts.stream()
                 .filter(counted -> part.equals(excess.failureOf(counted.call())))
                 .toList();
         long waiting = excess.accounts.stream()

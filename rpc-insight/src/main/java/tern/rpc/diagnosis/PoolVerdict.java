@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param facts the evidence, one fact per short line
  */
 record PoolVerdict(
-        PoolLook pool,
+        ObservedPool pool,
         Reason reason,
         @Nullable String place,
         @Nullable User user,
@@ -103,7 +103,12 @@ record PoolVerdict(
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
     static PoolVerdict of(
-            PoolLook pool, double seconds, long now, List<Holder> nested, boolean lateWithoutWaits, boolean waitsMuch) {
+            ObservedPool pool,
+            double seconds,
+            long now,
+            List<Holder> nested,
+            boolean lateWithoutWaits,
+            boolean waitsMuch) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -191,7 +196,7 @@ record PoolVerdict(
      * Returns whether at least half of the busy connections have no holder: the pool is checking them before it lends
      * them.
      */
-    private static boolean isMostlyUnlent(PoolLook pool) {
+    private static boolean isMostlyUnlent(ObservedPool pool) {
         int active = pool.now().active();
         return active > 0 && active - pool.holders().size() >= HALF * active;
     }
@@ -200,7 +205,7 @@ record PoolVerdict(
      * Sorts the connections that are held for a long time into three lists: connections no longer in use, connections
      * held outside calls, and connections held by running calls.
      */
-    private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
+    private static void sort(ObservedPool pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
         for (Holder holder : pool.holders()) {
             long age = now - holder.sinceNanos();
@@ -213,13 +218,14 @@ record PoolVerdict(
     }
 
     /** Returns the holders of connections whose threads serve no call and still use the connections. */
-    private static List<Holder> outside(PoolLook pool) {
+    private static List<Holder> outside(ObservedPool pool) {
         return pool.holders().stream()
                 .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
                 .toList();
     }
 
-    private static PoolVerdict held(PoolLook pool, Reason reason, List<Holder> holders, long now, List<String> facts) {
+    private static PoolVerdict held(
+            ObservedPool pool, Reason reason, List<Holder> holders, long now, List<String> facts) {
         Map<String, Integer> places = new TreeMap<>();
         long oldest = 0;
         boolean executing = false;
@@ -311,8 +317,8 @@ record PoolVerdict(
 
     /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
-        PoolLook pool =
-                PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
+        ObservedPool pool =
+                ObservedPool.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
         return pool == null ? null : pools.get(pool.now().name());
     }
 

@@ -48,15 +48,15 @@ final class Pressure {
     private static final double NEARLY_AT_LIMIT = 0.9;
 
     private final @Nullable MachineSecond now;
-    private final Usual usual;
+    private final Baseline usual;
 
-    Pressure(Machine machine, Usual usual) {
+    Pressure(Machine machine, Baseline usual) {
         this.now = machine.second();
         this.usual = usual;
     }
 
     /** Updates the usual values from a second in which the latency target was not missed. */
-    static void learn(Usual usual, @Nullable MachineSecond second) {
+    static void learn(Baseline usual, @Nullable MachineSecond second) {
         if (second != null) {
             learn(usual, MEMORY_STALLS, second.memoryStallShare());
             learn(usual, DISK_STALLS, diskShare(second));
@@ -64,7 +64,7 @@ final class Pressure {
         }
     }
 
-    private static void learn(Usual usual, String name, double value) {
+    private static void learn(Baseline usual, String name, double value) {
         if (value >= 0) {
             usual.learn(name, value);
         }
@@ -137,7 +137,7 @@ final class Pressure {
     }
 
     /** Describes waits for memory. */
-    Told memory() {
+    CauseDescription memory() {
         long limit = now == null ? -1 : now.to().memory().limitBytes() >> 20;
         boolean isLimit = now != null && limit > 0 && (isAtLimit(now) || now.memoryShare() >= NEARLY_AT_LIMIT);
         boolean isSwap = now != null && now.swapInPerSecond() > 0;
@@ -155,7 +155,7 @@ final class Pressure {
                                 + " (memory.swap.max=0, swapoff)"
                         : "use more memory, or fewer or smaller processes on this machine: the kernel drops pages"
                                 + " that are still in use and reads them again";
-        return new Told(
+        return new CauseDescription(
                 isSwap ? "SWAPPING" : isLimit ? "MEMORY LIMIT" : "MEMORY PRESSURE",
                 isLimit ? "limit of the container" : "memory of the machine",
                 Change.of(Where.MACHINE, text + "; no pool size helps"),
@@ -163,8 +163,8 @@ final class Pressure {
     }
 
     /** Describes waits for a disk that other processes keep busy. */
-    Told disk() {
-        return new Told(
+    CauseDescription disk() {
+        return new CauseDescription(
                 "DISK",
                 "busy with other processes",
                 Change.of(

@@ -32,12 +32,12 @@ final class PressureRules {
     private static final Set<Kind> BY_DISK = EnumSet.of(Kind.FILE, Kind.LOG, Kind.NATIVE);
 
     private final Evidence evidence;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
     private final Pressure pressure;
 
-    PressureRules(Evidence evidence, Leaves leaves) {
+    PressureRules(Evidence evidence, TimesByCause byCause) {
         this.evidence = evidence;
-        this.leaves = leaves;
+        this.byCause = byCause;
         this.pressure = new Pressure(evidence.machine(), evidence.usual());
     }
 
@@ -45,30 +45,30 @@ final class PressureRules {
         if (pressure.isOfMemory()) {
             passOnToMemory();
         }
-        double all = leaves.sum();
-        Times waits = leaves.only(part -> BY_DISK.contains(part.kind()));
+        double all = byCause.sum();
+        Times waits = byCause.only(part -> BY_DISK.contains(part.kind()));
         if (pressure.isOfDisk() && waits.sum() >= MUCH * all) {
-            waits.longestFirst().forEach(part -> leaves.move(part, Part.of(Kind.DISK)));
+            waits.longestFirst().forEach(part -> byCause.move(part, Part.of(Kind.DISK)));
         }
     }
 
     private void passOnToMemory() {
-        double all = leaves.sum();
-        Times waits = leaves.only(this::isByMemory);
-        Times slowed = leaves.only(part -> SLOWED.contains(part.kind()));
+        double all = byCause.sum();
+        Times waits = byCause.only(this::isByMemory);
+        Times slowed = byCause.only(part -> SLOWED.contains(part.kind()));
         long kinds = slowed.longestFirst().stream()
                 .map(Part::kind)
                 .distinct()
                 .filter(kind -> slowed.sum(kind) >= NOTABLE * all)
                 .count();
-        boolean isOne = slowed.longestFirst().stream().anyMatch(part -> leaves.of(part) > NEARLY_ALL * all);
+        boolean isOne = slowed.longestFirst().stream().anyMatch(part -> byCause.of(part) > NEARLY_ALL * all);
         if (isOne || (waits.sum() < MUCH * all && kinds < 2)) {
             return;
         }
         Part memory = Part.of(Kind.MEMORY);
-        waits.longestFirst().forEach(part -> leaves.move(part, memory));
+        waits.longestFirst().forEach(part -> byCause.move(part, memory));
         if (kinds >= 2) {
-            slowed.longestFirst().forEach(part -> leaves.move(part, memory));
+            slowed.longestFirst().forEach(part -> byCause.move(part, memory));
         }
     }
 

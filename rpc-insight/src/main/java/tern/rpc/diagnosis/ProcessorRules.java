@@ -26,22 +26,22 @@ final class ProcessorRules {
     private static final int SEVERAL = 3;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    ProcessorRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    ProcessorRules(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /** Attributes the wait for a processor to the container's CPU quota if the process is being throttled. */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
-        if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
-            leaves.move(part, Part.of(Kind.THROTTLED));
+        if (byCause.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
+            byCause.move(part, Part.of(Kind.THROTTLED));
         }
     }
 
@@ -51,17 +51,17 @@ final class ProcessorRules {
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
-        double waits = leaves.of(processors) + leaves.of(Part.of(Kind.OUTSIDE));
-        if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * leaves.sum()) {
+        double waits = byCause.of(processors) + byCause.of(Part.of(Kind.OUTSIDE));
+        if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * byCause.sum()) {
             return;
         }
-        leaves.move(Part.of(Kind.OUTSIDE), processors);
-        for (Part part : leaves.longestFirst()) {
+        byCause.move(Part.of(Kind.OUTSIDE), processors);
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean isSlow = pool != null
                     && (pool.reason() == PoolVerdict.Reason.OPENING || pool.reason() == PoolVerdict.Reason.CHECKING);
             if (isSlow) {
-                leaves.move(part, processors);
+                byCause.move(part, processors);
             }
         }
     }
@@ -77,25 +77,25 @@ final class ProcessorRules {
     void passOnToProcessors() {
         Machine machine = evidence.machine();
         Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
-        double all = leaves.sum();
-        Times waiting = leaves.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
+        double all = byCause.sum();
+        Times waiting = byCause.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
                 || part.kind() == Kind.UNEXPLAINED);
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all)
                 .count();
-        boolean one = leaves.longestFirst().stream()
+        boolean one = byCause.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
-                        && (leaves.of(part) > all / 2
-                                || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
+                        && (byCause.of(part) > all / 2
+                                || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
         long operations = waiting.longestFirst().stream()
-                .filter(part -> part.kind() != Kind.UNEXPLAINED && leaves.of(part) > NOTABLE * all)
+                .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
         if (one || !many || !(machine.isFull() || machine.throttled() > THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {
-            leaves.move(part, processors);
+            byCause.move(part, processors);
         }
     }
 
@@ -105,20 +105,20 @@ final class ProcessorRules {
      */
     void passOnExecutors() {
         Part processors = Part.of(Kind.RUN_QUEUE);
-        if (!evidence.machine().isFull() || leaves.of(processors) < NOTABLE * leaves.sum()) {
+        if (!evidence.machine().isFull() || byCause.of(processors) < NOTABLE * byCause.sum()) {
             return;
         }
         Times one = new Times();
         one.add(processors, 1);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             if (pool != null && needsFewThreads(pool.pool())) {
-                leaves.pour(part, one, Leaves.WAIT_FOR + pool.resource());
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + pool.resource());
             }
         }
     }
 
-    private boolean needsFewThreads(PoolLook pool) {
+    private boolean needsFewThreads(ObservedPool pool) {
         PoolSnapshot now = pool.now();
         double needed = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         return now.kind() == PoolKind.EXECUTOR
@@ -137,13 +137,13 @@ final class ProcessorRules {
     void passOnToOwnCode() {
         Machine machine = evidence.machine();
         Part waits = Part.of(Kind.RUN_QUEUE);
-        Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
+        Times code = byCause.only(part -> part.kind() == Kind.COMPUTING);
         if (machine.own() <= Math.max(0, machine.others()) || machine.isStolen()) {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
-                || (code.sum() >= leaves.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
-            leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
+                || (code.sum() >= byCause.of(waits) && !new MachineText(evidence, excess).isBusyWithOtherThreads())) {
+            byCause.pour(waits, code, TimesByCause.WAIT_FOR + "a processor");
         }
     }
 }

@@ -70,21 +70,21 @@ final class Ranking {
     static final String STATUS = "status ";
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
-        this.excess = new Excess(evidence);
+        this.excess = new ExcessTime(evidence);
         this.operations = new Operations(excess, evidence.usual(), evidence.answers());
         this.counts = new OperationCounts(evidence, excess, operations);
-        this.leaves = new Leaves(LEAST_SYMPTOM * evidence.targetNanos());
+        this.byCause = new TimesByCause(LEAST_SYMPTOM * evidence.targetNanos());
         double rest =
-                excess.account.sum(part -> !isWait(part) && !Usual.isPause(part) && part.kind() != Kind.RUN_QUEUE);
-        for (PoolLook pool : evidence.pools()) {
+                excess.account.sum(part -> !isWait(part) && !Baseline.isPause(part) && part.kind() != Kind.RUN_QUEUE);
+        for (ObservedPool pool : evidence.pools()) {
             pools.put(
                     pool.now().name(),
                     PoolVerdict.of(
@@ -98,7 +98,7 @@ final class Ranking {
     }
 
     /** Returns the holders of connections whose calls waited for a second connection in their last sample. */
-    private List<Holder> nested(PoolLook pool) {
+    private List<Holder> nested(ObservedPool pool) {
         List<Holder> nested = new ArrayList<>();
         for (Holder holder : pool.holders()) {
             Sampler.Samples samples = evidence.samples().get(holder.call());
@@ -112,22 +112,22 @@ final class Ranking {
         return nested;
     }
 
-    private boolean isWaitedFor(PoolLook pool) {
+    private boolean isWaitedFor(ObservedPool pool) {
         double waited = excess.account.of(new Part(Kind.POOL, pool.now().name()));
         return waited > MUCH_WAIT * evidence.targetNanos();
     }
 
-    Excess excess() {
+    ExcessTime excess() {
         return excess;
     }
 
     /** Returns the causes, most expensive first. The list has at least one element. */
     List<Cause> causes() {
-        leaves.addAll(excess.times);
+        byCause.addAll(excess.times);
         addRefused();
-        new SymptomRules(evidence, excess, operations, pools, leaves).apply();
-        CauseText text = new CauseText(evidence, excess, pools, leaves.symptoms());
-        double all = leaves.sum();
+        new SymptomRules(evidence, excess, operations, pools, byCause).apply();
+        CauseText text = new CauseText(evidence, excess, pools, byCause.symptoms());
+        double all = byCause.sum();
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
@@ -135,10 +135,10 @@ final class Ranking {
         for (Part part : ranked) {
             if (causes.isEmpty()
                     || (causes.size() < MAX_CAUSES
-                            && leaves.of(part) >= least
+                            && byCause.of(part) >= least
                             && !isUsual(part, least)
                             && !isStretched(part, ranked.get(0), all))) {
-                Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
+                Cause cause = text.cause(part, byCause.of(part), all, saves(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
                 }
@@ -168,7 +168,7 @@ final class Ranking {
                 && OperationNames.storeOfAll(part) == null
                 && !OperationNames.isFailing(part.name())
                 && !excess.isMostlyFailure(part)
-                && !leaves.symptoms().containsKey(part)
+                && !byCause.symptoms().containsKey(part)
                 && weight(part) < least
                 && !operations.isSlower(part)
                 && !counts.areMany(part.kind(), part.name())
@@ -184,7 +184,7 @@ final class Ranking {
         return first.kind() == Kind.COLLECTOR
                 && evidence.machine().collecting() >= MOSTLY_STOPPED
                 && OPERATIONS.contains(part.kind())
-                && leaves.of(part) < SMALL * all;
+                && byCause.of(part) < SMALL * all;
     }
 
     /**
@@ -192,9 +192,9 @@ final class Ranking {
      * The time of a phase is measured exactly. For a time that comes from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
-        double nanos = leaves.of(part);
-        int looks = Usual.isOwn(part) ? excess.samples.looks(part) : 0;
-        if (!Usual.isOwn(part) || part.kind() == Kind.RUN_QUEUE || looks == 0) {
+        double nanos = byCause.of(part);
+        int looks = Baseline.isOwn(part) ? excess.samples.looks(part) : 0;
+        if (!Baseline.isOwn(part) || part.kind() == Kind.RUN_QUEUE || looks == 0) {
             return nanos;
         }
         int all = Math.max(looks, excess.samples.ownLooks());
@@ -216,7 +216,7 @@ final class Ranking {
      * weights, the cause without which more calls would meet the target comes first.
      */
     private List<Part> ranked() {
-        List<Part> parts = new ArrayList<>(leaves.longestFirst());
+        List<Part> parts = new ArrayList<>(byCause.longestFirst());
         parts.sort(Comparator.comparingDouble((Part part) -> -weight(part))
                 .thenComparing(Comparator.comparingDouble(this::certain).reversed())
                 .thenComparing(part -> part.kind().ordinal())
@@ -237,7 +237,7 @@ final class Ranking {
      * Returns the share of late or failed calls that would meet the target without the given cause and its symptoms.
      */
     private double saves(Part cause) {
-        return excess.saves(measured -> leaves.share(measured, cause));
+        return excess.saves(measured -> byCause.share(measured, cause));
     }
 
     /**
@@ -249,13 +249,13 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            leaves.add(
+            byCause.add(
                     WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason),
                     count * cost);
         });
     }
 
     private static boolean isWait(Part part) {
-        return !Leaves.isLeaf(part);
+        return !TimesByCause.isLeaf(part);
     }
 }

@@ -15,28 +15,28 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Redirects {
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
 
-    Redirects(Excess excess, Operations operations, OperationCounts counts) {
+    Redirects(ExcessTime excess, Operations operations, OperationCounts counts) {
         this.excess = excess;
         this.operations = operations;
         this.counts = counts;
     }
 
     /** Merges the exchanges of redirected calls, if calls are redirected more often than usual. */
-    void merge(Leaves leaves) {
-        Times redirected = leaves.only(part -> part.kind() == Kind.HTTP && OperationNames.isRedirected(part.name()));
+    void merge(TimesByCause byCause) {
+        Times redirected = byCause.only(part -> part.kind() == Kind.HTTP && OperationNames.isRedirected(part.name()));
         if (redirected.isEmpty() || !counts.areMoreRedirects()) {
             return;
         }
         Part first = first(redirected);
         String last = finalExchange();
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean isLast = part.kind() == Kind.HTTP && part.name().equals(last);
             if (isLast || redirected.of(part) > 0) {
-                leaves.move(part, first);
+                byCause.move(part, first);
             }
         }
     }
@@ -59,7 +59,7 @@ final class Redirects {
     @Nullable
     String finalExchange() {
         Map<String, Integer> candidates = new HashMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Map<String, Integer> names = counted.call().ledger().named().stream()
                     .filter(entry -> entry.kind() == Phase.HTTP)
                     .collect(Collectors.toMap(NamedTimes.Entry::name, NamedTimes.Entry::count, Integer::sum));

@@ -68,12 +68,12 @@ final class RedisText {
     private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load or its memory";
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final StoreText store;
 
-    RedisText(Evidence evidence, Excess excess, Operations operations, StoreText store) {
+    RedisText(Evidence evidence, ExcessTime excess, Operations operations, StoreText store) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -91,7 +91,7 @@ final class RedisText {
         return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
-    Told command(Part part) {
+    CauseDescription command(Part part) {
         Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
         String name = store.name(part, "Redis commands");
         String place = operations.placeOf(Phase.REDIS, part.name());
@@ -100,12 +100,12 @@ final class RedisText {
         if (place != null) {
             facts.add("from     " + place);
         }
-        Told loops = sum.count() >= TOO_MANY ? null : eventLoops(facts);
+        CauseDescription loops = sum.count() >= TOO_MANY ? null : eventLoops(facts);
         if (loops != null) {
             return loops;
         }
         if (counts.areMany(part.kind(), part.name())) {
-            return new Told(
+            return new CauseDescription(
                     "MANY COMMANDS",
                     name,
                     Change.of(
@@ -117,18 +117,18 @@ final class RedisText {
         }
         if (counts.areMore(part)) {
             facts.add(counts.figures(part));
-            return new Told("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
+            return new CauseDescription("MORE COMMANDS", name, RemoteText.more(counts, part, place), facts);
         }
         OutsideOperations.Recent blocking = isBlocking(part.name()) ? null : blockingOutside(part);
         if (blocking != null) {
-            return new Told(
+            return new CauseDescription(
                     "BLOCKING REDIS COMMAND", blocking.name(), Change.of(Where.CODE, ownConnection(blocking)), facts);
         }
         String server = OperationNames.storeOfAll(part);
         if (server != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.REDIS, server).size()
                     + " different commands to this server are slower");
-            return new Told(
+            return new CauseDescription(
                     "SLOW REDIS",
                     "every command of " + server,
                     store.server("Redis server of " + server, part, server, SLOW_REDIS),
@@ -137,9 +137,10 @@ final class RedisText {
         Set<String> all = operations.allSlower(Kind.REDIS);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different commands are slower");
-            return new Told("SLOW REDIS", "every command", store.server("Redis server", part, "", SLOW_REDIS), facts);
+            return new CauseDescription(
+                    "SLOW REDIS", "every command", store.server("Redis server", part, "", SLOW_REDIS), facts);
         }
-        return new Told(
+        return new CauseDescription(
                 "SLOW REDIS COMMAND",
                 name,
                 Change.of(
@@ -179,7 +180,7 @@ final class RedisText {
      * Describes Lettuce's threads, which decode all replies, as a cause. Returns null unless the processors are nearly
      * saturated and these threads use a large share of the processor time.
      */
-    private @Nullable Told eventLoops(List<String> facts) {
+    private @Nullable CauseDescription eventLoops(List<String> facts) {
         Machine machine = evidence.machine();
         double loops = machine.burners().stream()
                 .filter(burner -> burner.name().startsWith("lettuce-"))
@@ -196,7 +197,7 @@ final class RedisText {
                 loops,
                 machine.processors(),
                 machine.own()));
-        return new Told(
+        return new CauseDescription(
                 "PROCESSORS",
                 "event loops of Lettuce",
                 new Change(

@@ -25,8 +25,8 @@ final class RefusalRules {
     private static final int NEWEST = 32;
 
     private final Evidence evidence;
-    private final Excess excess;
-    private final Leaves leaves;
+    private final ExcessTime excess;
+    private final TimesByCause byCause;
 
     /** Returns the reason why a call failed or was late; null if the call does not show one. */
     @FunctionalInterface
@@ -35,10 +35,10 @@ final class RefusalRules {
         Part of(EndedCall call);
     }
 
-    RefusalRules(Evidence evidence, Excess excess, Leaves leaves) {
+    RefusalRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -47,7 +47,7 @@ final class RefusalRules {
      * calls are neither late nor failing, or if there are more calls than usual, the cause is the limit.
      */
     void apply() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             Limiter limiter = LocalRefusals.of(part);
             if (limiter == Limiter.BREAKER) {
                 passOnBreaker(part);
@@ -65,11 +65,11 @@ final class RefusalRules {
         if (bad < MANY_BAD * (counts.calls() + counts.hung()) || usually <= 0 || areMoreCalls()) {
             return;
         }
-        Times work = leaves.only(RefusalRules::isWork);
+        Times work = byCause.only(RefusalRules::isWork);
         if (work.sum() < NOTABLE * evidence.targetNanos()) {
             return;
         }
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean ofServer = LocalRefusals.of(part) == null && !part.name().equals(Ranking.UNREAD);
             if (part.kind() == Kind.LIMIT && ofServer) {
                 pour(part, work);
@@ -139,12 +139,12 @@ final class RefusalRules {
     /** Returns the cause into which earlier rules have merged the given operation. */
     private Part merged(Part part) {
         Part all = Part.of(part.kind());
-        boolean isMerged = Operations.phase(part.kind()) != null && leaves.of(part) <= 0 && leaves.of(all) > 0;
+        boolean isMerged = Operations.phase(part.kind()) != null && byCause.of(part) <= 0 && byCause.of(all) > 0;
         return isMerged ? all : part;
     }
 
     private void pour(Part refusal, Times into) {
-        leaves.pour(refusal, into, "calls are refused (" + refusal.name() + ")");
+        byCause.pour(refusal, into, "calls are refused (" + refusal.name() + ")");
     }
 
     private boolean areMoreCalls() {
@@ -154,7 +154,7 @@ final class RefusalRules {
     }
 
     private static boolean isWork(Part part) {
-        return Leaves.isLeaf(part) && part.kind() != Kind.LIMIT && part.kind() != Kind.UNEXPLAINED;
+        return TimesByCause.isLeaf(part) && part.kind() != Kind.LIMIT && part.kind() != Kind.UNEXPLAINED;
     }
 
     private static boolean waitsForPlace(Part part) {

@@ -18,7 +18,7 @@ final class Remedy {
     private static final int MAX_SIZE = 2_000;
 
     private final Evidence evidence;
-    private final List<PoolLook> pools;
+    private final List<ObservedPool> pools;
 
     Remedy(Evidence evidence) {
         this.evidence = evidence;
@@ -52,7 +52,7 @@ final class Remedy {
      * @param from the smallest size to try
      */
     @Nullable
-    Size of(PoolLook pool, PoolSetting.Use use, int from) {
+    Size of(ObservedPool pool, PoolSetting.Use use, int from) {
         PoolSetting setting = pool.now().setting(use).orElse(null);
         if (setting == null || evidence.machine().isFull()) {
             return null; // A larger pool would only make more calls wait for a processor.
@@ -80,7 +80,7 @@ final class Remedy {
         return null;
     }
 
-    private ReplayModel model(PoolLook pool, boolean withBacklog) {
+    private ReplayModel model(ObservedPool pool, boolean withBacklog) {
         PoolSnapshot now = pool.now();
         int kind = switch (now.kind()) {
             case REDIS -> 1;
@@ -97,7 +97,7 @@ final class Remedy {
 
     private int workers() {
         return pools.stream()
-                .map(PoolLook::now)
+                .map(ObservedPool::now)
                 .filter(pool -> pool.kind() == PoolKind.WORKERS)
                 .mapToInt(PoolSnapshot::max)
                 .findFirst()

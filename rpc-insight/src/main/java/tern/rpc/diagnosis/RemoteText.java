@@ -24,13 +24,13 @@ final class RemoteText {
     private static final double SEVERAL = 2;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final TimeOuts timeOuts;
     private final OperationCounts counts;
     private final SlowProviders providers;
 
-    RemoteText(Evidence evidence, Excess excess, Operations operations, TimeOuts timeOuts) {
+    RemoteText(Evidence evidence, ExcessTime excess, Operations operations, TimeOuts timeOuts) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -62,11 +62,11 @@ final class RemoteText {
                         + Times.millis(sum.eachNanos()) + " ms");
     }
 
-    private Told redirects(Part part, List<String> facts) {
+    private CauseDescription redirects(Part part, List<String> facts) {
         String last = new Redirects(excess, operations, counts).finalExchange();
         String to = last == null ? "at " + OperationNames.redirectedTo(part.name()) : last;
         facts.add("redirect " + counts.redirects());
-        return new Told(
+        return new CauseDescription(
                 "MORE HTTP CALLS",
                 part.name(),
                 Change.of(
@@ -78,14 +78,14 @@ final class RemoteText {
                 facts);
     }
 
-    Told http(Part part) {
+    CauseDescription http(Part part) {
         boolean called = part.name().startsWith(StackReader.CALLED);
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
         facts.addAll(network());
         if (part.name().isEmpty() && !all.isEmpty()) {
-            return new Told(
+            return new CauseDescription(
                     "SLOW NETWORK",
                     "every HTTP peer",
                     Change.of(
@@ -102,7 +102,7 @@ final class RemoteText {
         String host = only != null ? only : part.name().isEmpty() ? "HTTP peers" : part.name();
         Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
         if (OperationNames.isFailing(host)) {
-            return new Told(
+            return new CauseDescription(
                     "PEER FAILS",
                     host,
                     Change.of(
@@ -115,7 +115,7 @@ final class RemoteText {
             return redirects(part, facts);
         }
         if (counts.areMany(Kind.HTTP, part.name())) {
-            return new Told(
+            return new CauseDescription(
                     "MANY HTTP CALLS",
                     host,
                     Change.of(
@@ -129,20 +129,20 @@ final class RemoteText {
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.HTTP, part.name());
-            return new Told("MORE HTTP CALLS", host, more(counts, part, place), facts);
+            return new CauseDescription("MORE HTTP CALLS", host, more(counts, part, place), facts);
         }
         String in = StoreText.at(operations.placeOf(Phase.HTTP, part.name()));
         HttpConnections.Found found = new HttpConnections(evidence, excess).of(part, host, in);
         if (found != null) {
             facts.addAll(found.facts());
-            return new Told(found.kind(), found.name(), found.change(), facts);
+            return new CauseDescription(found.kind(), found.name(), found.change(), facts);
         }
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.HTTP) || sum.count() >= SEVERAL)) {
             facts.add(counts.figures(part));
-            return new Told("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
+            return new CauseDescription("MORE HTTP CALLS", host, additional(part, "exchange", sum), facts);
         }
         if (excess.samples.computingIn(Phase.HTTP) >= StoreText.READS) {
-            return new Told(
+            return new CauseDescription(
                     "LARGE ANSWERS",
                     host,
                     Change.of(
@@ -163,7 +163,7 @@ final class RemoteText {
                 : OperationNames.isRedirected(part.name())
                         ? "; it answers with redirects, so call the final address directly"
                         : "";
-        return new Told(
+        return new CauseDescription(
                 "SLOW HTTP PEER",
                 host,
                 Change.of(
@@ -189,7 +189,7 @@ final class RemoteText {
                 : "";
     }
 
-    Told rpc(Part part) {
+    CauseDescription rpc(Part part) {
         String only = OperationNames.storeOfAll(part);
         String service = only != null ? only : part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
@@ -203,7 +203,7 @@ final class RemoteText {
         if (part.name().isEmpty() && !all.isEmpty()) {
             String onlyService = onlyService(all);
             return onlyService != null
-                    ? new Told(
+                    ? new CauseDescription(
                             "PEER",
                             onlyService,
                             Change.of(
@@ -212,7 +212,7 @@ final class RemoteText {
                                             + String.join(", ", all)
                                             + " became slow together; if the providers are fast, check the network"),
                             facts)
-                    : new Told(
+                    : new CauseDescription(
                             "SLOW NETWORK",
                             "every provider",
                             Change.of(
@@ -227,7 +227,7 @@ final class RemoteText {
                 && !part.name().contains(AT)
                 && sum.count() >= Operations.MANY
                 && !isSlowEverywhere(part)) {
-            return new Told(
+            return new CauseDescription(
                     "MANY REMOTE CALLS",
                     service,
                     Change.of(
@@ -241,14 +241,14 @@ final class RemoteText {
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
             facts.add(counts.figures(part));
             String place = operations.placeOf(Phase.RPC, part.name());
-            return new Told("MORE REMOTE CALLS", service, more(counts, part, place), facts);
+            return new CauseDescription("MORE REMOTE CALLS", service, more(counts, part, place), facts);
         }
         if (counts.areNew(part) && (counts.areUsualOfKind(Kind.RPC) || sum.count() >= SEVERAL)) {
             facts.add(counts.figures(part));
-            return new Told("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
+            return new CauseDescription("MORE REMOTE CALLS", service, additional(part, "call", sum), facts);
         }
         if (excess.samples.computingIn(Phase.RPC) >= StoreText.READS) {
-            return new Told(
+            return new CauseDescription(
                     "LARGE ANSWERS",
                     service,
                     Change.of(
@@ -259,7 +259,7 @@ final class RemoteText {
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                     facts);
         }
-        return new Told(
+        return new CauseDescription(
                 "PEER",
                 service,
                 Change.of(
@@ -338,8 +338,9 @@ final class RemoteText {
     }
 
     /** Describes another process that refuses calls, closes connections or answers with errors. */
-    Told fails(Part part) {
-        return new Told("PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
+    CauseDescription fails(Part part) {
+        return new CauseDescription(
+                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
     }
 
     private List<String> facts(Part part) {

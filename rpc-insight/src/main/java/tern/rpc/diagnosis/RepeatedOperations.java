@@ -21,10 +21,10 @@ final class RepeatedOperations {
     /** Applies instead of {@link #MIN_ATTEMPTS} if calls run more operations of the same kind than usual. */
     private static final int MIN_ADDITIONAL_ATTEMPTS = 2;
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    RepeatedOperations(Excess excess, Operations operations) {
+    RepeatedOperations(ExcessTime excess, Operations operations) {
         this.excess = excess;
         this.operations = operations;
     }
@@ -44,7 +44,7 @@ final class RepeatedOperations {
     Polled polledIn(Part sleep) {
         Map<Map.Entry<Phase, String>, Integer> counts = new HashMap<>();
         List<EndedCall> sleeping = new ArrayList<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.times().of(sleep) > 0) {
                 sleeping.add(counted.call());
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
@@ -111,7 +111,7 @@ final class RepeatedOperations {
         Map<String, Integer> failing = new TreeMap<>();
         Map<String, Phase> phases = new HashMap<>();
         int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.times().of(part) > 0) {
                 calls++;
                 for (NamedTimes.Entry entry : counted.call().ledger().named()) {
@@ -142,7 +142,7 @@ final class RepeatedOperations {
     Part timedOutIn(Part part) {
         Map<Part, Integer> repeated = new HashMap<>();
         int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             if (counted.times().of(part) > 0) {
                 calls++;
                 Part operation = excess.timedOutPart(counted.call());

@@ -31,7 +31,7 @@ final class RequestedCollections {
     }
 
     /** @param facts the evidence about the collector */
-    Told told(List<String> facts) {
+    CauseDescription describe(List<String> facts) {
         CollectionCaller caller = machine.collects();
         StackTraceElement direct = samples.lineCalling("ByteBuffer.allocateDirect");
         StackTraceElement asking = samples.lineCalling("System.gc", "Runtime.gc");
@@ -48,7 +48,7 @@ final class RequestedCollections {
             return buffers(direct != null ? ApplicationCode.shown(direct) : place, all);
         }
         if (reason == CollectionCaller.Reason.RMI) {
-            return new Told(
+            return new CauseDescription(
                     "COLLECTOR: asked for by code",
                     "RMI",
                     Change.of(
@@ -57,7 +57,7 @@ final class RequestedCollections {
                                     + " -Dsun.rmi.dgc.server.gcInterval (milliseconds)"),
                     all);
         }
-        return new Told(
+        return new CauseDescription(
                 "COLLECTOR: asked for by code",
                 "System.gc()",
                 Change.of(
@@ -68,8 +68,8 @@ final class RequestedCollections {
                 all);
     }
 
-    private static Told buffers(@Nullable String place, List<String> facts) {
-        return new Told(
+    private static CauseDescription buffers(@Nullable String place, List<String> facts) {
+        return new CauseDescription(
                 "DIRECT MEMORY",
                 "direct buffers",
                 Change.of(

@@ -29,20 +29,24 @@ final class ResultRules {
     private static final double MUCH_LONGER = 10;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
     private final AwaitedWork work;
     private final OtherTasks others;
 
     ResultRules(
-            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
         this.work = new AwaitedWork(evidence, excess, operations, pools);
         this.others = new OtherTasks(evidence, excess, operations);
     }
@@ -58,13 +62,13 @@ final class ResultRules {
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             String name = waitsForOthers(part) ? work.threadsFor(part) : null;
             TaskSamples executor = name == null ? null : evidence.tasks().executor(name);
             if (executor == null || name == null) {
                 PoolVerdict full = onlyFullExecutor(part);
                 if (full != null) {
-                    leaves.move(part, new Part(Kind.POOL, full.name()));
+                    byCause.move(part, new Part(Kind.POOL, full.name()));
                 }
                 continue;
             }
@@ -75,23 +79,23 @@ final class ResultRules {
             Part waiting = executor.waiting();
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
             if (pool != null && isOccupied(pool, executor, part)) {
-                leaves.move(part, new Part(Kind.POOL, pool.name()));
+                byCause.move(part, new Part(Kind.POOL, pool.name()));
             } else if (small != null) {
                 Times one = new Times();
                 one.add(small, 1);
-                leaves.pour(part, one, waiter(part) + " waits for a thread of " + name);
+                byCause.pour(part, one, waiter(part) + " waits for a thread of " + name);
             } else if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
-                leaves.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
+                byCause.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
             } else if (waiting != null) {
                 if (executor.runs(excess.samples.lineOf(part))) {
-                    leaves.move(part, waiting);
+                    byCause.move(part, waiting);
                 }
             } else if (pool != null && isQueueOf(pool, part)) {
-                leaves.move(part, new Part(Kind.POOL, pool.name()));
+                byCause.move(part, new Part(Kind.POOL, pool.name()));
             } else if (pool != null
                     && areTasksAsUsual(pool)
                     && evidence.machine().isFullOfOthers()) {
-                leaves.move(part, Part.of(Kind.RUN_QUEUE));
+                byCause.move(part, Part.of(Kind.RUN_QUEUE));
             } else if (work.explains(part, name, executor)) {
                 passOnToTasks(part, name, executor);
             }
@@ -111,7 +115,7 @@ final class ResultRules {
      * time, and a large part of the wait is the time before the tasks start.
      */
     private boolean isQueueOf(PoolVerdict pool, Part wait) {
-        return pool.isHeldAsUsual() && leaves.of(new Part(Kind.POOL, pool.name())) >= leaves.of(wait) / 2;
+        return pool.isHeldAsUsual() && byCause.of(new Part(Kind.POOL, pool.name())) >= byCause.of(wait) / 2;
     }
 
     private static boolean areTasksAsUsual(PoolVerdict pool) {
@@ -150,12 +154,12 @@ final class ResultRules {
     }
 
     private boolean isOverfull(PoolSnapshot pool) {
-        double usually = Math.max(1, evidence.usual().figure(Learner.QUEUE + pool.name()));
+        double usually = Math.max(1, evidence.usual().figure(BaselineUpdater.QUEUE + pool.name()));
         return pool.active() >= pool.max() && pool.waiting() >= MUCH_LONGER * usually;
     }
 
     private void passOnToTasks(Part wait, String name, TaskSamples executor) {
-        leaves.pour(
+        byCause.pour(
                 wait,
                 named(executor.parts.only(done -> done.kind() != Kind.RESULT), wait),
                 String.format(
@@ -193,11 +197,11 @@ final class ResultRules {
      * submitted are counted, the count decides, because they may run code of the same class.
      */
     private boolean isOccupiedByOthers(PoolVerdict pool, TaskSamples executor, Part wait) {
-        double queued = leaves.of(new Part(Kind.POOL, pool.name()));
-        if (queued >= NOTABLE * leaves.of(wait) && others.occupy(pool, executor.parts)) {
+        double queued = byCause.of(new Part(Kind.POOL, pool.name()));
+        if (queued >= NOTABLE * byCause.of(wait) && others.occupy(pool, executor.parts)) {
             return true;
         }
-        return (queued >= NOTABLE * leaves.of(wait) || pool.name().equals(ExecutorNames.COMMON_POOL))
+        return (queued >= NOTABLE * byCause.of(wait) || pool.name().equals(ExecutorNames.COMMON_POOL))
                 && pool.pool().now().waiting() > 0
                 && !executor.runs(excess.samples.lineOf(wait));
     }

@@ -23,30 +23,30 @@ final class RowHolderRules {
     private static final double HALF = 0.5;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    RowHolderRules(Evidence evidence, Excess excess, Operations operations, Leaves leaves) {
+    RowHolderRules(Evidence evidence, ExcessTime excess, Operations operations, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     void apply() {
-        for (Part wait : leaves.longestFirst()) {
-            Part operation = leaves.of(wait) >= NOTABLE * evidence.targetNanos() ? holdersOperation(wait) : null;
-            if (operation == null || leaves.of(operation) <= 0) {
+        for (Part wait : byCause.longestFirst()) {
+            Part operation = byCause.of(wait) >= NOTABLE * evidence.targetNanos() ? holdersOperation(wait) : null;
+            if (operation == null || byCause.of(operation) <= 0) {
                 continue;
             }
             Times one = new Times();
             if (hasBecomeSlower(operation)) {
                 one.add(operation, 1);
-                leaves.pour(wait, one, Leaves.WAIT_FOR + "locked rows, in " + wait.name());
-            } else if (leaves.of(wait) >= HALF * leaves.of(operation) || makesCallsLate(wait)) {
+                byCause.pour(wait, one, TimesByCause.WAIT_FOR + "locked rows, in " + wait.name());
+            } else if (byCause.of(wait) >= HALF * byCause.of(operation) || makesCallsLate(wait)) {
                 one.add(wait, 1);
-                leaves.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");
+                byCause.pour(operation, one, operation.name() + " runs while its transaction holds locked rows");
             }
         }
     }

@@ -28,7 +28,7 @@ final class RowReads {
      * Returns whether the thread waits for the server while it moves to another row of a result. Returns false for a
      * result that the server sends as one stream.
      */
-    static boolean waits(ThreadLook thread) {
+    static boolean waits(ThreadSnapshot thread) {
         if (thread.computes()) {
             return false;
         }

@@ -8,14 +8,14 @@ import tern.rpc.diagnosis.Part.Kind;
 /** Names operations that have no name yet, because they are still running or are known only from stacks. */
 final class RunningOperations {
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    RunningOperations(Excess excess, Operations operations, Leaves leaves) {
+    RunningOperations(ExcessTime excess, Operations operations, TimesByCause byCause) {
         this.excess = excess;
         this.operations = operations;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -29,24 +29,24 @@ final class RunningOperations {
                 Part successful = new Part(kind, OperationNames.withoutStatus(failing.name()));
                 // An operation that is slow and fails only occasionally is treated as slow.
                 boolean isShort = time(successful) <= time(Part.of(kind));
-                leaves.move(Part.of(kind), failing);
+                byCause.move(Part.of(kind), failing);
                 if (isShort) {
-                    leaves.move(successful, failing);
+                    byCause.move(successful, failing);
                 }
             }
-            Times named = leaves.only(part -> part.kind() == kind
+            Times named = byCause.only(part -> part.kind() == kind
                     && !part.name().isEmpty()
                     && !part.name().startsWith(StackReader.CALLED));
             Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
             if (slowest != null && named.of(slowest) > named.sum() / 2 && operations.isSlower(slowest)) {
-                leaves.move(Part.of(kind), slowest);
+                byCause.move(Part.of(kind), slowest);
             }
             named.longestFirst().forEach(this::addTimeWithin);
         }
     }
 
     private double time(Part part) {
-        return leaves.only(part::equals).sum();
+        return byCause.only(part::equals).sum();
     }
 
     /**
@@ -58,7 +58,7 @@ final class RunningOperations {
         Part unnamed = Part.of(kind);
         Times failed = new Times();
         double all = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double nanos = counted.times().of(unnamed);
             all += nanos;
             if (nanos > 0) {
@@ -81,12 +81,12 @@ final class RunningOperations {
     private void addTimeWithin(Part operation) {
         Phase phase = Operations.phase(operation.kind());
         String place = phase == null ? null : operations.placeOf(phase, operation.name());
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean within = part.kind() == operation.kind() && part.name().startsWith(StackReader.CALLED);
             if (within
                     && place != null
                     && (place + ":").startsWith(part.name().substring(StackReader.CALLED.length()) + ":")) {
-                leaves.move(part, operation);
+                byCause.move(part, operation);
             }
         }
     }

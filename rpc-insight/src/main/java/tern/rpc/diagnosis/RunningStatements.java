@@ -37,11 +37,11 @@ final class RunningStatements {
      * Attributes the time of running statements to the names of these statements. Does nothing if the names are known
      * for less than half of this time.
      */
-    void name(Excess excess, Leaves leaves) {
+    void name(ExcessTime excess, TimesByCause byCause) {
         Part unnamed = Part.of(Kind.SQL);
         Times named = new Times();
         double all = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double spent = counted.times().of(unnamed);
             String statement = of(counted.call().ledger());
             all += spent;
@@ -50,7 +50,7 @@ final class RunningStatements {
             }
         }
         if (2 * named.sum() >= all) {
-            leaves.divide(unnamed, named);
+            byCause.divide(unnamed, named);
         }
     }
 }

@@ -134,7 +134,7 @@ final class Sampler {
         }
 
         /** @param isCommonPoolFull whether the common pool had no free thread */
-        void addStack(Phase phase, ThreadLook thread, boolean isCommonPoolFull) {
+        void addStack(Phase phase, ThreadSnapshot thread, boolean isCommonPoolFull) {
             ranRejectedTask |= StackReader.runsRejectedTask(thread);
             forkedLooks += thread.runsForkedTask() ? 1 : 0;
             pinnedAt = PinnedCarriers.isPinned(thread) ? StackReader.first(thread) : pinnedAt;
@@ -198,13 +198,13 @@ final class Sampler {
         boolean isCommonPoolFull = CommonPool.isFull();
         tasks.moments().add(now, isCommonPoolFull);
         List<CallThread> chosen = choose(running);
-        Map<Long, ThreadLook> looks = read(chosen);
+        Map<Long, ThreadSnapshot> looks = read(chosen);
         Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
         boolean waits = running.stream().anyMatch(Sampler::waitsWithoutThread);
-        Map<Long, ThreadLook> awaited = initializers.awaited(looks.values(), now);
+        Map<Long, ThreadSnapshot> awaited = initializers.awaited(looks.values(), now);
         for (CallThread worker : chosen) {
-            ThreadLook thread = looks.get(worker.id());
+            ThreadSnapshot thread = looks.get(worker.id());
             if (thread == null || hasLeft(worker, thread)) {
                 continue;
             }
@@ -233,12 +233,12 @@ final class Sampler {
      * Returns whether the thread has finished the call after the list of running calls was read. Its stack then shows
      * another call, or that the thread waits for its next task.
      */
-    private static boolean hasLeft(CallThread worker, ThreadLook thread) {
+    private static boolean hasLeft(CallThread worker, ThreadSnapshot thread) {
         return worker.call().ledger().isEnded() || JdkLocks.isIdle(thread);
     }
 
     /** Returns how often the thread has waited or slept so far; -1 if unknown, as for a virtual thread. */
-    private static long waits(ThreadLook thread) {
+    private static long waits(ThreadSnapshot thread) {
         ThreadInfo info = THREADS.getThreadInfo(thread.id());
         return info == null ? -1 : info.getWaitedCount();
     }
@@ -264,11 +264,11 @@ final class Sampler {
         return all.subList(0, MAX_THREADS);
     }
 
-    private static Map<Long, ThreadLook> read(List<CallThread> workers) {
-        Map<Long, ThreadLook> looks = ThreadLooks.of(
+    private static Map<Long, ThreadSnapshot> read(List<CallThread> workers) {
+        Map<Long, ThreadSnapshot> looks = ThreadSnapshots.of(
                 workers.stream().mapToLong(CallThread::id).distinct().toArray());
         for (CallThread worker : workers) {
-            ThreadLook virtual = looks.containsKey(worker.id()) ? null : virtual(worker);
+            ThreadSnapshot virtual = looks.containsKey(worker.id()) ? null : virtual(worker);
             if (virtual != null) {
                 looks.put(worker.id(), virtual);
             }
@@ -277,7 +277,7 @@ final class Sampler {
     }
 
     /** Reads the stack of a virtual thread. The JVM does not report the stacks of virtual threads by thread id. */
-    private static @Nullable ThreadLook virtual(CallThread worker) {
+    private static @Nullable ThreadSnapshot virtual(CallThread worker) {
         Thread thread = worker.work().thread();
         if (thread.getId() != worker.id()) {
             return null;
@@ -285,7 +285,7 @@ final class Sampler {
         StackTraceElement[] frames = thread.getStackTrace();
         return frames.length == 0
                 ? null
-                : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
+                : new ThreadSnapshot(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
     /**
@@ -293,8 +293,12 @@ final class Sampler {
      *     call's thread waits for no class
      */
     private Sample sample(
-            CallThread worker, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
-        ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
+            CallThread worker,
+            ThreadSnapshot thread,
+            @Nullable ThreadSnapshot initializer,
+            Map<Long, Phase> phases,
+            long now) {
+        ThreadSnapshot owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
         String initialized = initializer == null ? null : StackReader.initialized(initializer);
         Part read = initialized == null
                 ? EventLoops.ofCall(LibraryWaits.ofCall(StackReader.read(thread), worker.phase(), thread), thread)
@@ -317,7 +321,7 @@ final class Sampler {
     }
 
     private static List<StackTraceElement> path(
-            ThreadLook thread, @Nullable ThreadLook initializer, @Nullable ThreadLook owner) {
+            ThreadSnapshot thread, @Nullable ThreadSnapshot initializer, @Nullable ThreadSnapshot owner) {
         if (initializer != null) {
             return StackReader.path(initializer);
         }
@@ -349,7 +353,7 @@ final class Sampler {
      * Adds a sample of a thread that does only some of a call's work. The sample is kept only if the thread waits for
      * the call's caller, because {@link TaskWatch} samples all other work of such threads.
      */
-    private void addPart(CallThread worker, ThreadLook thread, long now) {
+    private void addPart(CallThread worker, ThreadSnapshot thread, long now) {
         Samples known = worker.isWorking() ? samplesOf(worker.call()) : null;
         if (known == null) {
             return;

@@ -45,15 +45,15 @@ final class SilentStores {
     private static final int RECORDED_TARGETS = 2;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
     private final PeerKinds kinds;
     private final RunningStatements statements;
     private final AwaitedStores names;
     private final UsualOperations usual;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    SilentStores(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    SilentStores(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
@@ -61,7 +61,7 @@ final class SilentStores {
         this.statements = new RunningStatements(pools.values());
         this.names = new AwaitedStores(evidence, pools, statements);
         this.usual = new UsualOperations(evidence.usual());
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -83,7 +83,7 @@ final class SilentStores {
                 }
             });
         }
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (isUnmeasured(part)) {
                 passOnUnmeasured(part);
             }
@@ -97,7 +97,7 @@ final class SilentStores {
      */
     private Map<String, List<Waiting>> waiting(Kind store) {
         Map<String, List<Waiting>> byName = new TreeMap<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             CallLedger ledger = call.ledger();
             String name = names.awaitedBy(call, store);
@@ -140,7 +140,7 @@ final class SilentStores {
     }
 
     /** Returns whether the call has waited longer for a connection than for operations. */
-    private boolean isAtPool(Excess.Counted counted, Kind store) {
+    private boolean isAtPool(ExcessTime.Counted counted, Kind store) {
         Times times = counted.times();
         return times.sum(part -> part.kind() == Kind.POOL
                         && kinds.of(part, counted.call().ledger()) == store)
@@ -221,7 +221,7 @@ final class SilentStores {
     }
 
     private @Nullable Part failureOf(Kind store, String name) {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.PEER_FAILS && isOf(store, name, part)) {
                 return part;
             }
@@ -231,7 +231,7 @@ final class SilentStores {
 
     private boolean isOf(Kind store, String name, Part failure) {
         return excess.accounts.stream()
-                .map(Excess.Counted::call)
+                .map(ExcessTime.Counted::call)
                 .anyMatch(call -> failure.equals(excess.failureOf(call))
                         && PeerKinds.of(FailurePart.phase(call)) == store
                         && names.awaitedBy(call, store).equals(name));
@@ -240,11 +240,11 @@ final class SilentStores {
     private void pourAll(Kind store, String name, Part silent, String since) {
         Times one = new Times();
         one.add(silent, 1);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
             if (waits && !part.name().startsWith(StackReader.CALLED) && names.mayBeOf(part, name)) {
                 PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-                leaves.pour(part, one, Leaves.WAIT_FOR + (pool == null ? "an answer" : pool.resource()) + since);
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (pool == null ? "an answer" : pool.resource()) + since);
             }
         }
     }
@@ -268,7 +268,7 @@ final class SilentStores {
 
     private void passOnUnmeasured(Part part) {
         List<Waiting> waiting = new ArrayList<>();
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             Long answered = evidence.answers().of(call.method());
             if (isRunning(call)
@@ -290,6 +290,6 @@ final class SilentStores {
         Long answered = evidence.answers().of(waiting.get(0).call.method());
         Times one = new Times();
         one.add(known != null ? known : new Part(Kind.PEER_FAILS, name + ": " + SILENT), 1);
-        leaves.pour(part, one, Leaves.WAIT_FOR + "an answer" + since(answered, waiting));
+        byCause.pour(part, one, TimesByCause.WAIT_FOR + "an answer" + since(answered, waiting));
     }
 }

@@ -25,10 +25,10 @@ final class SlowServers {
     /** Another peer is considered quick only if at least this many of its operations were measured. */
     private static final int MIN_QUICK = 3;
 
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
 
-    SlowServers(Excess excess, Operations operations) {
+    SlowServers(ExcessTime excess, Operations operations) {
         this.excess = excess;
         this.operations = operations;
     }

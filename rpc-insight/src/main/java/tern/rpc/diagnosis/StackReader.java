@@ -71,7 +71,7 @@ final class StackReader {
     private StackReader() {}
 
     /** Returns what the thread is doing. A thread that does not wait is considered to be computing. */
-    static Part read(ThreadLook thread) {
+    static Part read(ThreadSnapshot thread) {
         String initialized = initialized(thread);
         if (initialized != null) {
             return new Part(Kind.CLASS_INITIALIZATION, initialized);
@@ -139,7 +139,7 @@ final class StackReader {
      * Returns whether code outside the JDK parks the thread for a limited time, as rate limiters do. Locks, queues and
      * futures of the JDK park threads in frames of the JDK.
      */
-    private static boolean parksForATime(ThreadLook thread) {
+    private static boolean parksForATime(ThreadSnapshot thread) {
         boolean parked = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -147,7 +147,7 @@ final class StackReader {
                 String method = frame.getMethodName();
                 parked = method.equals("parkNanos") || method.equals("parkUntil");
             } else if (!type.endsWith(".misc.Unsafe") && !isVirtualThreads(type)) {
-                return parked && !ThreadLook.isPlatform(type);
+                return parked && !ThreadSnapshot.isPlatform(type);
             }
         }
         return false;
@@ -157,7 +157,7 @@ final class StackReader {
      * Returns whether a virtual thread could run, but all carrier threads are busy. A virtual thread without a carrier
      * thread is RUNNABLE, and its innermost frame still shows where it stopped running.
      */
-    private static boolean waitsForCarrier(ThreadLook thread) {
+    private static boolean waitsForCarrier(ThreadSnapshot thread) {
         if (thread.state() != Thread.State.RUNNABLE || thread.frames().length == 0) {
             return false;
         }
@@ -175,7 +175,7 @@ final class StackReader {
     }
 
     /** Returns whether the thread looks up a host's address. It does not matter which library started the lookup. */
-    static boolean isResolver(ThreadLook thread) {
+    static boolean isResolver(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -196,7 +196,7 @@ final class StackReader {
      * Returns whether the thread waits for a connection from the pool of an Apache HTTP client. Tern measures this wait
      * itself only in clients that Spring Boot creates.
      */
-    static boolean waitsForHttpConnection(ThreadLook thread) {
+    static boolean waitsForHttpConnection(ThreadSnapshot thread) {
         if (thread.computes()) {
             return false;
         }
@@ -218,7 +218,7 @@ final class StackReader {
      * methods of the JDK's HTTP client complete their futures in the common pool, and Spring's request factory for this
      * client waits for such a future.
      */
-    static boolean awaitsCommonPool(ThreadLook thread) {
+    static boolean awaitsCommonPool(ThreadSnapshot thread) {
         boolean awaitsFuture = false;
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -234,7 +234,7 @@ final class StackReader {
     }
 
     /** Returns whether the thread itself runs a task that it submitted to a full executor. */
-    static boolean runsRejectedTask(ThreadLook thread) {
+    static boolean runsRejectedTask(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             if (frame.getClassName().endsWith("CallerRunsPolicy")) {
                 return true;
@@ -244,7 +244,7 @@ final class StackReader {
     }
 
     /** Returns the application's frames, innermost first, except frames that only forward the call. */
-    static List<StackTraceElement> path(ThreadLook thread) {
+    static List<StackTraceElement> path(ThreadSnapshot thread) {
         return ApplicationFrames.of(thread.frames()).all().stream()
                 .limit(MAX_PATH)
                 .toList();
@@ -256,7 +256,7 @@ final class StackReader {
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
      * says more about the cause, because the method that the application calls directly often has several uses.
      */
-    static @Nullable String called(ThreadLook thread) {
+    static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
         ApplicationFrames application = ApplicationFrames.of(frames);
         int from = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : application.firstIndex();
@@ -274,14 +274,14 @@ final class StackReader {
     }
 
     /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */
-    static boolean waitsByItself(ThreadLook thread) {
+    static boolean waitsByItself(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (application.test(type)) {
                 return true;
             }
-            if (!ThreadLook.isPlatform(type) && !isHidden(type)) {
+            if (!ThreadSnapshot.isPlatform(type) && !isHidden(type)) {
                 return false;
             }
         }
@@ -303,7 +303,7 @@ final class StackReader {
                 || type.startsWith("com.sun.proxy.");
     }
 
-    private static Part part(Place known, ThreadLook thread, String at) {
+    private static Part part(Place known, ThreadSnapshot thread, String at) {
         if (known.kind == Kind.LOCK) {
             return new Part(Kind.LOCK, lock(thread, JdkLocks.name(thread, simple(known.className)), at));
         }
@@ -315,15 +315,15 @@ final class StackReader {
      * Returns the last lock in the chain of lock owners, with its holder. All threads of the chain wait until that
      * holder releases the lock.
      */
-    private static String lock(ThreadLook thread, String lock, String at) {
-        ThreadLook owner = lastOwner(thread);
+    private static String lock(ThreadSnapshot thread, String lock, String at) {
+        ThreadSnapshot owner = lastOwner(thread);
         if (owner == null) {
             return lock + WANTED + at;
         }
         if (thread.isDeadlocked()) {
             return lock + " in a deadlock with " + place(owner);
         }
-        ThreadLook waiter = lastWaiter(thread);
+        ThreadSnapshot waiter = lastWaiter(thread);
         String last = waiter.id() == thread.id()
                 ? lock
                 : waiter.state() == Thread.State.BLOCKED
@@ -341,9 +341,9 @@ final class StackReader {
     }
 
     /** Returns the last waiting thread in the chain of lock owners. */
-    private static ThreadLook lastWaiter(ThreadLook thread) {
-        ThreadLook waiter = thread;
-        for (ThreadLook owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
+    private static ThreadSnapshot lastWaiter(ThreadSnapshot thread) {
+        ThreadSnapshot waiter = thread;
+        for (ThreadSnapshot owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
             waiter = owner;
         }
         return waiter;
@@ -355,8 +355,8 @@ final class StackReader {
      * in which the waiting thread requests the lock. If the owner does not run this method, the result starts at a
      * frame of the same class, or else at the application's innermost frame.
      */
-    static List<StackTraceElement> holderPath(ThreadLook thread) {
-        ThreadLook owner = lastOwner(thread);
+    static List<StackTraceElement> holderPath(ThreadSnapshot thread) {
+        ThreadSnapshot owner = lastOwner(thread);
         if (owner == null) {
             return path(thread);
         }
@@ -382,7 +382,7 @@ final class StackReader {
      * Returns the application's frames, starting at the frame that entered a monitor and going outwards. If there is no
      * such frame, returns the application's outermost frame.
      */
-    private static List<StackTraceElement> pathFrom(ThreadLook owner, int entered) {
+    private static List<StackTraceElement> pathFrom(ThreadSnapshot owner, int entered) {
         ApplicationFrames application = ApplicationFrames.of(owner.frames());
         List<StackTraceElement> path = new ArrayList<>();
         StackTraceElement outermost = null;
@@ -397,13 +397,13 @@ final class StackReader {
     }
 
     /** Returns the application's innermost frame, except frames that only forward the call; null if there is none. */
-    static @Nullable StackTraceElement first(ThreadLook thread) {
+    static @Nullable StackTraceElement first(ThreadSnapshot thread) {
         return ApplicationCode.first(thread.frames());
     }
 
-    static @Nullable ThreadLook lastOwner(ThreadLook thread) {
-        ThreadLook last = null;
-        for (ThreadLook owner = thread.owner(); owner != null; owner = owner.owner()) {
+    static @Nullable ThreadSnapshot lastOwner(ThreadSnapshot thread) {
+        ThreadSnapshot last = null;
+        for (ThreadSnapshot owner = thread.owner(); owner != null; owner = owner.owner()) {
             last = owner;
         }
         return last;
@@ -414,7 +414,7 @@ final class StackReader {
      * such frame, returns the name of the framework's work on the stack. If the stack contains no such work either,
      * returns the method of the innermost frame outside the JDK.
      */
-    static String place(ThreadLook thread) {
+    static String place(ThreadSnapshot thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());
         if (own != null) {
             return ApplicationCode.method(own);
@@ -424,7 +424,7 @@ final class StackReader {
             return FrameworkWork.name(thread.frames()[work]);
         }
         for (StackTraceElement frame : thread.frames()) {
-            if (!ThreadLook.isPlatform(frame.getClassName())) {
+            if (!ThreadSnapshot.isPlatform(frame.getClassName())) {
                 return ApplicationCode.method(frame);
             }
         }
@@ -436,7 +436,7 @@ final class StackReader {
      * static initializer triggers another one, returns the class whose initialization began first, because other
      * threads wait for that class.
      */
-    static @Nullable String initialized(ThreadLook thread) {
+    static @Nullable String initialized(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         String outermost = null;
         for (StackTraceElement frame : thread.frames()) {

@@ -65,12 +65,12 @@ final class Stampedes {
     private static final double MAIN = 0.2;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<Part, Optional<Found>> known = new HashMap<>();
 
-    Stampedes(Evidence evidence, Excess excess, Operations operations, OperationCounts counts) {
+    Stampedes(Evidence evidence, ExcessTime excess, Operations operations, OperationCounts counts) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -129,23 +129,23 @@ final class Stampedes {
      *
      * @return whether there is a stampede of operations of this kind
      */
-    boolean passOn(Kind kind, Map<String, PoolVerdict> pools, Leaves leaves) {
-        double least = MAIN * leaves.sum(kind);
-        Part load = leaves.longestFirst().stream()
-                .filter(part -> part.kind() == kind && leaves.of(part) >= least && find(part) != null)
+    boolean passOn(Kind kind, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+        double least = MAIN * byCause.sum(kind);
+        Part load = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == kind && byCause.of(part) >= least && find(part) != null)
                 .findFirst()
                 .orElse(null);
         Found found = load == null ? null : find(load);
         if (load == null || found == null) {
             return false;
         }
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean isPool = verdict != null && isOf(kind, verdict);
             boolean isOther = part.kind() == kind && !part.equals(load) && isOfSameServer(part, load);
             if ((isPool || isOther) && mostlyDuring(found, part)) {
                 String waited = verdict == null ? part.name() : verdict.resource();
-                leaves.pour(part, leaves.only(load::equals), Leaves.WAIT_FOR + waited);
+                byCause.pour(part, byCause.only(load::equals), TimesByCause.WAIT_FOR + waited);
             }
         }
         return true;
@@ -170,7 +170,7 @@ final class Stampedes {
     private boolean mostlyDuring(Found found, Part part) {
         double all = 0;
         double during = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double nanos = counted.times().of(part);
             all += nanos;
             during += found.overlaps(counted.call()) ? nanos : 0;
@@ -180,7 +180,7 @@ final class Stampedes {
 
     /** Describes the stampede of the given operation; null if there is none. */
     @Nullable
-    Told told(Part part) {
+    CauseDescription describe(Part part) {
         Found found = find(part);
         Phase phase = Operations.phase(part.kind());
         if (found == null || phase == null) {
@@ -190,7 +190,7 @@ final class Stampedes {
         facts.add("bursts   " + found.bursts.size() + ", each of about " + found.atOnce + " calls, every "
                 + String.format(Locale.ROOT, "%.1f s", found.everyNanos / 1e9)
                 + "; calls rarely run it in between");
-        return new Told(
+        return new CauseDescription(
                 "CACHE STAMPEDE",
                 part.name(),
                 Change.of(

@@ -39,12 +39,12 @@ final class StolenTime {
 
     private final Evidence evidence;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
-    StolenTime(Evidence evidence, Map<String, PoolVerdict> pools, Leaves leaves) {
+    StolenTime(Evidence evidence, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -52,14 +52,14 @@ final class StolenTime {
      * time than the others, or if only one kind of work has become slower.
      */
     void apply() {
-        Times slowed = leaves.only(this::isSlowed);
-        double all = leaves.sum();
+        Times slowed = byCause.only(this::isSlowed);
+        double all = byCause.sum();
         if (!evidence.machine().isStolen() || kinds(slowed, all) < 2 || hasCauseOfItsOwn(all)) {
             return;
         }
         Part processors = Part.of(Kind.RUN_QUEUE);
         for (Part part : slowed.longestFirst()) {
-            leaves.move(part, processors);
+            byCause.move(part, processors);
         }
     }
 
@@ -72,10 +72,10 @@ final class StolenTime {
     }
 
     private boolean hasCauseOfItsOwn(double all) {
-        return leaves.longestFirst().stream()
+        return byCause.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.RUN_QUEUE)
                 .anyMatch(part -> {
-                    double nanos = leaves.of(part);
+                    double nanos = byCause.of(part);
                     boolean isMost = nanos > all / 2;
                     boolean isCode = part.kind() == Kind.COMPUTING || !isSlowed(part);
                     return nanos > NEARLY_ALL * all

@@ -39,12 +39,12 @@ final class StoreText {
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
 
-    StoreText(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools) {
+    StoreText(Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -64,7 +64,7 @@ final class StoreText {
         return names.isEmpty() ? otherwise : names;
     }
 
-    Told statement(Part part) {
+    CauseDescription statement(Part part) {
         if (part.name().endsWith(NewConnections.OPENED)) {
             return withoutPool(part);
         }
@@ -81,13 +81,13 @@ final class StoreText {
         if (rows != null) {
             facts.add(rows);
         }
-        Told deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
+        CauseDescription deadlock = new Deadlocks(excess, operations).of(text, at(place), facts);
         boolean repeats = counts.areMany(part.kind(), part.name()) || counts.areMore(part);
         if (deadlock != null && repeats) {
             return deadlock;
         }
         if (counts.areMany(part.kind(), part.name())) {
-            return new Told(
+            return new CauseDescription(
                     "MANY STATEMENTS",
                     text,
                     Change.of(
@@ -99,13 +99,13 @@ final class StoreText {
         }
         if (counts.areMore(part)) {
             facts.add(counts.figures(part));
-            return new Told("MORE STATEMENTS", text, RemoteText.more(counts, part, place), facts);
+            return new CauseDescription("MORE STATEMENTS", text, RemoteText.more(counts, part, place), facts);
         }
         String store = OperationNames.storeOfAll(part);
         if (store != null) {
             facts.add("all      " + operations.allSlowerOf(Kind.SQL, store).size()
                     + " different statements of this data source are slower");
-            return new Told(
+            return new CauseDescription(
                     "SLOW DATABASE",
                     "every statement of " + store,
                     server(
@@ -118,7 +118,7 @@ final class StoreText {
         Set<String> all = operations.allSlower(Kind.SQL);
         if (part.name().isEmpty() && !all.isEmpty()) {
             facts.add("all      " + all.size() + " different statements are slower");
-            return new Told(
+            return new CauseDescription(
                     "SLOW DATABASE",
                     "every statement",
                     server("database", part, "", "its load, disk and locks" + BackgroundStatements.longest(pools, "")),
@@ -128,7 +128,7 @@ final class StoreText {
             return deadlock;
         }
         if (results.isLarge(part)) {
-            return new Told(
+            return new CauseDescription(
                     "LARGE RESULT",
                     text,
                     Change.of(
@@ -144,11 +144,11 @@ final class StoreText {
             facts.addAll(together.facts());
             HeldRows.Found found = together.isHolderUnknown() ? heldWhile(locks.slowWith(text)) : null;
             return found == null
-                    ? new Told(together.kind(), together.name(), together.change(), facts)
+                    ? new CauseDescription(together.kind(), together.name(), together.change(), facts)
                     : lock(together.kind(), together.name(), found, text + at(place), facts);
         }
         if (StoreNames.without(text).equals("commit")) {
-            return new Told(
+            return new CauseDescription(
                     "SLOW COMMIT",
                     text,
                     Change.of(
@@ -163,11 +163,12 @@ final class StoreText {
         }
         String holder = holderOfRow(text);
         if (holder != null) {
-            return new Told("ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + at(place)), facts);
+            return new CauseDescription(
+                    "ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + at(place)), facts);
         }
         if (waitsForLock(text, sum.eachNanos())) {
             facts.add("others   no other statement is slower, so this one probably waits for a lock");
-            return new Told(
+            return new CauseDescription(
                     "ROW LOCK",
                     text,
                     Change.of(
@@ -181,9 +182,10 @@ final class StoreText {
         }
         if (waitsForRows(part)) {
             facts.add("rows     calls mostly wait for the next rows of the result");
-            return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
+            return new CauseDescription(
+                    "SLOW STATEMENT", text, Change.of(Where.STATEMENT, moreRowsAtOnce(text, place)), facts);
         }
-        return new Told(
+        return new CauseDescription(
                 "SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(part, text, place, sum.eachNanos())), facts);
     }
 
@@ -200,10 +202,11 @@ final class StoreText {
                 .orElse(null);
     }
 
-    private static Told lock(String kind, String name, HeldRows.Found holder, String waiting, List<String> facts) {
+    private static CauseDescription lock(
+            String kind, String name, HeldRows.Found holder, String waiting, List<String> facts) {
         List<String> all = new ArrayList<>(facts);
         all.add(holder.fact());
-        return new Told(
+        return new CauseDescription(
                 kind,
                 name,
                 Change.of(Where.CODE, holder.advice() + "; waiting: " + waiting + "; no pool size helps"),
@@ -211,11 +214,11 @@ final class StoreText {
     }
 
     /** Returns the text for code that opens a database connection for each use. */
-    private Told withoutPool(Part part) {
+    private CauseDescription withoutPool(Part part) {
         String where = part.name()
                 .substring(StackReader.CALLED.length(), part.name().length() - NewConnections.OPENED.length());
         String line = excess.samples.shownLineOf(part);
-        return new Told(
+        return new CauseDescription(
                 "CONNECTIONS OPEN SLOWLY",
                 "opened in " + where,
                 Change.of(
@@ -348,7 +351,7 @@ final class StoreText {
     private boolean waitsForRows(Part statement) {
         int looks = 0;
         int rows = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && counted.times().sum(Operations.only(statement)) > 0) {
                 looks += samples.sqlLooks;

@@ -35,65 +35,69 @@ final class SymptomRules {
             Kind.RPC);
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
 
     /**
      * @param pools the reasons why calls wait for each pool, by the name of the pool; a rule may replace a reason
-     * @param leaves the extra time by activity or wait; the rules move time from symptoms to causes
+     * @param byCause the extra time by activity or wait; the rules move time from symptoms to causes
      */
     SymptomRules(
-            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.counts = new OperationCounts(evidence, excess, operations);
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /** Applies all rules. */
     void apply() {
         passOnToUnanswered();
         passOnRejectedTasks();
-        ForkedWork forked = new ForkedWork(evidence, excess, pools, leaves);
+        ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
         forked.apply();
         mergeClassLoading();
-        new LoopRules(evidence, excess, leaves).apply();
-        new ResultRules(evidence, excess, operations, pools, leaves).apply();
+        new LoopRules(evidence, excess, byCause).apply();
+        new ResultRules(evidence, excess, operations, pools, byCause).apply();
         forked.passOnTasks();
-        new TaskRules(evidence, excess, operations, pools, leaves).apply();
-        new LoadingCalls(excess, leaves).apply();
-        LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), leaves);
-        new FailedPeers(excess, pools, leaves).apply();
-        new SilentStores(evidence, excess, pools, leaves).apply();
-        new RunningStatements(pools.values()).name(excess, leaves);
+        new TaskRules(evidence, excess, operations, pools, byCause).apply();
+        new LoadingCalls(excess, byCause).apply();
+        LookupRules.passOn(evidence, excess, operations, new PeerKinds(pools), byCause);
+        new FailedPeers(excess, pools, byCause).apply();
+        new SilentStores(evidence, excess, pools, byCause).apply();
+        new RunningStatements(pools.values()).name(excess, byCause);
         boolean redisStands = passOnRedis();
         mergeProviders();
-        new Redirects(excess, operations, counts).merge(leaves);
+        new Redirects(excess, operations, counts).merge(byCause);
         mergeStatements();
-        new LargeResults(evidence, excess, operations).passOn(leaves);
-        new RowHolderRules(evidence, excess, operations, leaves).apply();
+        new LargeResults(evidence, excess, operations).passOn(byCause);
+        new RowHolderRules(evidence, excess, operations, byCause).apply();
         mergeOperations(redisStands);
-        new HttpConnections(evidence, excess).merge(leaves);
-        new RunningOperations(excess, operations, leaves).name();
+        new HttpConnections(evidence, excess).merge(byCause);
+        new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
-        new HolderRules(evidence, excess, operations, leaves).apply();
-        new PoolRules(evidence, excess, counts, pools, leaves).apply();
-        new WorkerRules(evidence, excess, leaves).apply();
-        new RefusalRules(evidence, excess, leaves).apply();
-        ProcessorRules processors = new ProcessorRules(evidence, excess, pools, leaves);
+        new HolderRules(evidence, excess, operations, byCause).apply();
+        new PoolRules(evidence, excess, counts, pools, byCause).apply();
+        new WorkerRules(evidence, excess, byCause).apply();
+        new RefusalRules(evidence, excess, byCause).apply();
+        ProcessorRules processors = new ProcessorRules(evidence, excess, pools, byCause);
         processors.passOnRunQueue();
         passOnStalls();
-        new CollectorRules(evidence, excess, operations, leaves).apply();
+        new CollectorRules(evidence, excess, operations, byCause).apply();
         processors.passOnToOtherProcesses();
-        new StolenTime(evidence, pools, leaves).apply();
-        new PressureRules(evidence, leaves).apply();
-        new CallerRules(evidence, excess, operations, pools, leaves).apply();
-        FailedProviders.merge(leaves);
+        new StolenTime(evidence, pools, byCause).apply();
+        new PressureRules(evidence, byCause).apply();
+        new CallerRules(evidence, excess, operations, pools, byCause).apply();
+        FailedProviders.merge(byCause);
         processors.passOnToProcessors();
         processors.passOnExecutors();
         processors.passOnToOwnCode();
@@ -101,23 +105,23 @@ final class SymptomRules {
 
     /** Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause. */
     private void mergeClassLoading() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             Part code = new Part(Kind.COMPUTING, part.name());
-            if (part.kind() == Kind.CLASS_LOADING && leaves.of(code) > 0) {
-                boolean isMore = leaves.of(code) >= leaves.of(part);
-                leaves.move(isMore ? part : code, isMore ? code : part);
+            if (part.kind() == Kind.CLASS_LOADING && byCause.of(code) > 0) {
+                boolean isMore = byCause.of(code) >= byCause.of(part);
+                byCause.move(isMore ? part : code, isMore ? code : part);
             }
         }
     }
 
     /** Attributes waits for results to the asynchronous operation that was still running when the calls ended. */
     private void passOnToUnanswered() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             Part unanswered = ResultRules.waitsForOthers(part)
                     ? Unanswered.of(part, excess.accounts, executor -> mayAwait(part, executor))
                     : null;
             if (unanswered != null) {
-                leaves.move(part, unanswered);
+                byCause.move(part, unanswered);
             }
         }
     }
@@ -142,7 +146,7 @@ final class SymptomRules {
     private void passOnRejectedTasks() {
         int sampled = 0;
         int running = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
             if (samples != null && !samples.list.isEmpty()) {
                 sampled++;
@@ -154,9 +158,9 @@ final class SymptomRules {
         }
         Times rejected = new Times();
         rejected.add(Part.of(Kind.CALLER_RUNS), 1);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (WORK.contains(part.kind())) {
-                leaves.pour(part, rejected, "calls run tasks of a full executor themselves");
+                byCause.pour(part, rejected, "calls run tasks of a full executor themselves");
             }
         }
     }
@@ -169,14 +173,14 @@ final class SymptomRules {
      */
     private boolean passOnRedis() {
         RedisStops stops = new RedisStops(operations);
-        Part command = leaves.longestFirst().stream()
+        Part command = byCause.longestFirst().stream()
                 .filter(stops::isStopping)
                 .findFirst()
                 .orElse(null);
         if (command == null) {
             return false;
         }
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
             boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherServer(part, command);
@@ -185,10 +189,10 @@ final class SymptomRules {
             }
             if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisText.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
-                leaves.pour(
+                byCause.pour(
                         part,
-                        leaves.only(command::equals),
-                        Leaves.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
+                        byCause.only(command::equals),
+                        TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
             }
         }
         return true;
@@ -206,12 +210,12 @@ final class SymptomRules {
     private void mergeOperations(boolean redisStands) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            if ((kind == Kind.REDIS && redisStands) || stampedes.passOn(kind, pools, leaves)) {
+            if ((kind == Kind.REDIS && redisStands) || stampedes.passOn(kind, pools, byCause)) {
                 continue;
             }
-            double sum = leaves.sum(kind);
+            double sum = byCause.sum(kind);
             boolean oneOfMany =
-                    leaves.longestFirst().stream().anyMatch(part -> part.kind() == kind && leaves.of(part) > sum / 2);
+                    byCause.longestFirst().stream().anyMatch(part -> part.kind() == kind && byCause.of(part) > sum / 2);
             if (passOnToMore(kind)) {
                 continue;
             }
@@ -222,9 +226,9 @@ final class SymptomRules {
             if (!areAllSlower && (oneOfMany || !counts.areMany(kind, ""))) {
                 continue;
             }
-            for (Part part : leaves.longestFirst()) {
+            for (Part part : byCause.longestFirst()) {
                 if (part.kind() == kind) {
-                    leaves.move(part, Part.of(kind));
+                    byCause.move(part, Part.of(kind));
                 }
             }
         }
@@ -237,14 +241,14 @@ final class SymptomRules {
      * @return whether there is such a store or peer
      */
     private boolean mergeStore(Kind kind) {
-        String store = new SlowServers(excess, operations).slowest(kind, leaves.only(part -> part.kind() == kind));
+        String store = new SlowServers(excess, operations).slowest(kind, byCause.only(part -> part.kind() == kind));
         if (store == null) {
             return false;
         }
         Part all = new Part(kind, OperationNames.ALL + store);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == kind && OperationNames.isNamed(part.name(), all.name())) {
-                leaves.move(part, all);
+                byCause.move(part, all);
             }
         }
         return true;
@@ -262,7 +266,7 @@ final class SymptomRules {
      * The reason is a lock in the database, or a slow log of the database.
      */
     private void mergeStatements() {
-        Part longest = leaves.longestFirst().stream()
+        Part longest = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
@@ -270,9 +274,9 @@ final class SymptomRules {
             return;
         }
         Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.SQL && together.contains(part.name())) {
-                leaves.move(part, longest);
+                byCause.move(part, longest);
             }
         }
     }
@@ -287,11 +291,11 @@ final class SymptomRules {
      */
     private boolean passOnToMore(Kind kind) {
         boolean isStore = kind == Kind.SQL || kind == Kind.REDIS;
-        Part longest = leaves.longestFirst().stream()
+        Part longest = byCause.longestFirst().stream()
                 .filter(part -> isStore && part.kind() == kind)
                 .findFirst()
                 .orElse(null);
-        if (longest == null || 2 * leaves.of(longest) <= leaves.sum(kind) || !counts.areMore(longest)) {
+        if (longest == null || 2 * byCause.of(longest) <= byCause.sum(kind) || !counts.areMore(longest)) {
             return false;
         }
         if (!isServerSlower(kind, longest)) {
@@ -299,9 +303,9 @@ final class SymptomRules {
             // operation.
             return true;
         }
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == kind && !part.equals(longest) && !isOfOtherServer(part, longest)) {
-                leaves.pour(part, leaves.only(longest::equals), Leaves.WAIT_FOR + part.name());
+                byCause.pour(part, byCause.only(longest::equals), TimesByCause.WAIT_FOR + part.name());
             }
         }
         return true;
@@ -339,18 +343,18 @@ final class SymptomRules {
      */
     private void mergeProviders() {
         SlowProviders providers = new SlowProviders(evidence, operations);
-        Times remote = leaves.only(part -> part.kind() == Kind.RPC);
+        Times remote = byCause.only(part -> part.kind() == Kind.RPC);
         Map<String, Boolean> slow = new HashMap<>(); // whether a method is slower at all of its providers
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             String method = operations.manyCallsOf(part);
             String late = method == null && excess.isMostlyFailure(part) ? lateMethodOf(part) : null;
             String called = part.kind() == Kind.RPC && !OperationNames.isFailing(part.name())
                     ? OperationNames.method(part.name())
                     : null;
             if (method != null || late != null) {
-                leaves.move(part, new Part(Kind.RPC, method != null ? method : String.valueOf(late)));
+                byCause.move(part, new Part(Kind.RPC, method != null ? method : String.valueOf(late)));
             } else if (called != null && slow.computeIfAbsent(called, name -> providers.areAllSlower(name, remote))) {
-                leaves.move(part, new Part(Kind.RPC, called));
+                byCause.move(part, new Part(Kind.RPC, called));
             }
         }
     }
@@ -362,12 +366,12 @@ final class SymptomRules {
      */
     private void passOnAttempts() {
         RepeatedOperations repeated = new RepeatedOperations(excess, operations);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             RepeatedOperations.Polled polled = part.kind() == Kind.SLEEP ? repeated.polledIn(part) : null;
             RepeatedOperations.Failed failed = part.kind() == Kind.SLEEP ? repeated.failedIn(part) : null;
             Part timedOut = part.kind() == Kind.SLEEP && failed == null ? repeated.timedOutIn(part) : null;
             if (timedOut != null) {
-                leaves.move(part, timedOut);
+                byCause.move(part, timedOut);
             } else if (failed != null) {
                 passOnTo(part, failed.phase(), failed.name());
                 passOnFailures(part, failed);
@@ -389,18 +393,18 @@ final class SymptomRules {
         Part reason = FailurePart.ofOperation(failed.phase(), failed.name());
         String operation = OperationNames.withoutStatus(failed.name());
         String ofStatement = " " + OperationNames.errorCode(failed.name()) + " of " + operation;
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             boolean isOfPeer = part.kind() == Kind.PEER_FAILS
                     && (part.equals(reason) || part.name().startsWith(operation + ": "));
             boolean isOfStatement = part.kind() == Kind.FAILURE && part.name().endsWith(ofStatement);
             if (isOfPeer || isOfStatement) {
-                leaves.pour(part, leaves.only(pauses::equals), "calls fail in the end: " + part.name());
+                byCause.pour(part, byCause.only(pauses::equals), "calls fail in the end: " + part.name());
             }
         }
     }
 
     private void passOnTo(Part pauses, Phase phase, String operation) {
-        leaves.pour(Account.part(phase, operation), leaves.only(pauses::equals), "calls repeat " + operation);
+        byCause.pour(Account.part(phase, operation), byCause.only(pauses::equals), "calls repeat " + operation);
     }
 
     /**
@@ -411,9 +415,9 @@ final class SymptomRules {
     private void passOnStalls() {
         Times one = new Times();
         one.add(Part.of(Kind.COLLECTOR), 1);
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             if (part.kind() == Kind.NATIVE && mostlyStalls(part)) {
-                leaves.pour(part, one, "calls wait for memory in " + part.name());
+                byCause.pour(part, one, "calls wait for memory in " + part.name());
             }
         }
     }
@@ -422,7 +426,7 @@ final class SymptomRules {
     private boolean mostlyStalls(Part part) {
         double all = 0;
         double stalled = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double nanos = counted.times().of(part);
             EndedCall call = counted.call();
             all += nanos;

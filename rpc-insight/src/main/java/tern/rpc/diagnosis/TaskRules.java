@@ -23,34 +23,39 @@ final class TaskRules {
     private static final Set<Kind> OPERATIONS = Set.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
-    private final Leaves leaves;
+    private final TimesByCause byCause;
     private final OtherTasks others;
 
-    TaskRules(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+    TaskRules(
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.pools = pools;
-        this.leaves = leaves;
+        this.byCause = byCause;
         this.others = new OtherTasks(evidence, excess, operations);
     }
 
     void apply() {
-        for (Part part : leaves.longestFirst()) {
+        for (Part part : byCause.longestFirst()) {
             PoolVerdict executor = executorOf(part);
             TaskSamples tasks = executor == null ? null : evidence.tasks().ofPool(executor.name());
             if (executor == null || tasks == null || tasks.busy < MIN_BUSY) {
                 continue;
             }
-            leaves.pour(
+            byCause.pour(
                     part,
                     reasons(executor, tasks),
                     part.kind() == Kind.EXECUTOR
                             ? "a full executor rejects tasks: " + part.name()
-                            : Leaves.WAIT_FOR + executor.resource());
+                            : TimesByCause.WAIT_FOR + executor.resource());
         }
     }
 
@@ -121,7 +126,7 @@ final class TaskRules {
      * activity.
      */
     private String nameOf(Part sampled) {
-        List<Part> known = leaves.only(part -> part.kind() == sampled.kind()
+        List<Part> known = byCause.only(part -> part.kind() == sampled.kind()
                         && !part.name().isEmpty()
                         && !part.name().startsWith(StackReader.CALLED)
                         && operations.isSlower(part))

@@ -63,7 +63,7 @@ final class TaskSamples {
     }
 
     /** Adds a sample of a thread. If the thread is busy, the caller must also call {@link #add}. */
-    void look(ThreadLook thread, boolean isBusy) {
+    void look(ThreadSnapshot thread, boolean isBusy) {
         looks++;
         busy += isBusy ? 1 : 0;
         threads.add(thread.id());
@@ -215,7 +215,7 @@ final class TaskSamples {
      *
      * @param isCommonPoolFull whether the common pool had no free thread
      */
-    void add(ThreadLook thread, List<StackTraceElement> path, boolean isCommonPoolFull) {
+    void add(ThreadSnapshot thread, List<StackTraceElement> path, boolean isCommonPoolFull) {
         Part read = CommonPool.read(thread, isCommonPoolFull);
         Part part = EventLoops.ofCall(read, thread);
         if (!part.equals(read)) {
@@ -257,8 +257,8 @@ final class TaskSamples {
     record LockOwner(StackTraceElement line, Part.Kind work) {
 
         /** Returns the owner of the lock that the thread waits for; null if it is unknown. */
-        static @Nullable LockOwner of(ThreadLook thread) {
-            ThreadLook owner = StackReader.lastOwner(thread);
+        static @Nullable LockOwner of(ThreadSnapshot thread) {
+            ThreadSnapshot owner = StackReader.lastOwner(thread);
             List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);
             return owner == null || path.isEmpty()
                     ? null

@@ -107,12 +107,12 @@ final class TaskWatch {
         lookups.begin();
         boolean isCommonPoolFull = moments.isCommonPoolFull(now);
         Set<String> busy = new HashSet<>();
-        ThreadLooks.of(chosen.stream().mapToLong(Long::longValue).toArray())
+        ThreadSnapshots.of(chosen.stream().mapToLong(Long::longValue).toArray())
                 .values()
                 .forEach(thread -> add(thread, isCommonPoolFull, busy));
         others.keySet().removeAll(new HashSet<>(chosen));
         moments.add(now, new SampledMoments.Work(busy, new HashSet<>(others.values())));
-        for (ThreadLook thread : virtual.read(now, serving)) {
+        for (ThreadSnapshot thread : virtual.read(now, serving)) {
             addVirtual(thread);
         }
     }
@@ -161,7 +161,7 @@ final class TaskWatch {
     }
 
     /** Returns the common name of threads: the name of the given thread without its number. */
-    static String nameOf(ThreadLook thread) {
+    static String nameOf(ThreadSnapshot thread) {
         return nameOf(thread.name());
     }
 
@@ -170,7 +170,7 @@ final class TaskWatch {
     }
 
     /** Adds a sample of a virtual thread that serves no call. */
-    void addVirtual(ThreadLook thread) {
+    void addVirtual(ThreadSnapshot thread) {
         String name = nameOf(thread);
         add(executors, true, thread, false, new HashSet<>());
         // Only names of groups with samples are added, because the number of these groups is limited.
@@ -180,7 +180,7 @@ final class TaskWatch {
     }
 
     /** Adds a sample of a platform thread that serves no call. */
-    void add(ThreadLook thread) {
+    void add(ThreadSnapshot thread) {
         add(thread, false, new HashSet<>());
     }
 
@@ -190,7 +190,7 @@ final class TaskWatch {
      * @param isCommonPoolFull whether the common pool had no free thread
      * @param busyNames gets the common names of busy threads
      */
-    private void add(ThreadLook thread, boolean isCommonPoolFull, Set<String> busyNames) {
+    private void add(ThreadSnapshot thread, boolean isCommonPoolFull, Set<String> busyNames) {
         lookups.add(thread, nameOf(thread));
         boolean runsTasks = runsTasks(thread);
         add(runsTasks ? executors : threads, runsTasks, thread, isCommonPoolFull, busyNames);
@@ -199,7 +199,7 @@ final class TaskWatch {
     private static void add(
             Map<String, TaskSamples> group,
             boolean isExecutor,
-            ThreadLook thread,
+            ThreadSnapshot thread,
             boolean isCommonPoolFull,
             Set<String> busyNames) {
         String name = nameOf(thread);
@@ -227,7 +227,7 @@ final class TaskWatch {
      * Returns whether the thread is a consumer that waits for the next item. A thread is a consumer if application code
      * takes an item from a queue directly, and no other class of the application is on the stack.
      */
-    private static boolean isIdle(ThreadLook thread, List<StackTraceElement> path) {
+    private static boolean isIdle(ThreadSnapshot thread, List<StackTraceElement> path) {
         String type = path.get(0).getClassName();
         String called = StackReader.called(thread);
         return thread.state() != Thread.State.RUNNABLE
@@ -247,7 +247,7 @@ final class TaskWatch {
         return lookups;
     }
 
-    private static boolean runsTasks(ThreadLook thread) {
+    private static boolean runsTasks(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (type.equals("java.util.concurrent.ThreadPoolExecutor$Worker")

@@ -52,12 +52,12 @@ final class TimeOuts {
             "TransactionTimedOutException", "the timeout of @Transactional, or spring.transaction.default-timeout");
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
     private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, Double> usualNanos = new HashMap<>(); // usual time of a call by method; 0 if unknown
 
-    TimeOuts(Evidence evidence, Excess excess, Operations operations) {
+    TimeOuts(Evidence evidence, ExcessTime excess, Operations operations) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -261,7 +261,7 @@ final class TimeOuts {
      */
     private AnswerTimes answers(Part part, Phase phase, List<EndedCall> good) {
         List<EndedCall> late = excess.accounts.stream()
-                .map(Excess.Counted::call)
+                .map(ExcessTime.Counted::call)
                 .filter(call -> !isEndedBy(part, call))
                 .toList();
         return AnswerTimes.of(late, good, phase, part.name());
@@ -411,7 +411,7 @@ final class TimeOuts {
         int of = 0;
         double nanos = 0;
         double usually = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             EndedCall call = counted.call();
             Part ended = excess.timedOutPart(call);
             boolean matches = ended != null && matching.test(ended);

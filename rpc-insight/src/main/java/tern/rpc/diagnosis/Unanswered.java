@@ -27,10 +27,10 @@ final class Unanswered {
      *
      * @param isAwaited returns whether the calls may wait for tasks of the executor with the given name
      */
-    static @Nullable Part of(Part wait, List<Excess.Counted> accounts, Predicate<String> isAwaited) {
+    static @Nullable Part of(Part wait, List<ExcessTime.Counted> accounts, Predicate<String> isAwaited) {
         Times explained = new Times();
         double waited = 0;
-        for (Excess.Counted counted : accounts) {
+        for (ExcessTime.Counted counted : accounts) {
             double ofCall = counted.times().of(wait);
             if (ofCall <= 0) {
                 continue;

@@ -29,9 +29,9 @@ final class UnknownExecutors {
     private static final double MORE = 1.2;
 
     private final Evidence evidence;
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    UnknownExecutors(Evidence evidence, Excess excess) {
+    UnknownExecutors(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
     }
@@ -97,7 +97,7 @@ final class UnknownExecutors {
     private Waiting waiting(Part wait) {
         double waited = 0;
         int calls = 0;
-        for (Excess.Counted counted : excess.accounts) {
+        for (ExcessTime.Counted counted : excess.accounts) {
             double ofCall = counted.times().of(wait);
             waited += ofCall;
             calls += ofCall > 0 ? 1 : 0;

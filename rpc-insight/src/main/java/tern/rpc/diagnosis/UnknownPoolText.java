@@ -12,9 +12,9 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class UnknownPoolText {
 
-    private final Excess excess;
+    private final ExcessTime excess;
 
-    UnknownPoolText(Excess excess) {
+    UnknownPoolText(ExcessTime excess) {
         this.excess = excess;
     }
 

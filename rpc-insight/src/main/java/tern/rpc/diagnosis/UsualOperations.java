@@ -17,14 +17,14 @@ final class UsualOperations {
     /** The kinds of operations whose usual number per call is learned. */
     static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
 
-    private final Usual usual;
+    private final Baseline usual;
 
-    UsualOperations(Usual usual) {
+    UsualOperations(Baseline usual) {
         this.usual = usual;
     }
 
     /** Learns the usual number and duration of operations from calls that met the target. */
-    static void learn(Usual usual, List<EndedCall> good) {
+    static void learn(Baseline usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;
             long nanos = 0;

@@ -68,7 +68,7 @@ final class UsualOwnTimes {
      * @param usualNanos the usual time outside of operations
      */
     Times above(String method, Times mean, double usualNanos) {
-        Times own = mean.only(Usual::isOwn);
+        Times own = mean.only(Baseline::isOwn);
         double extra = own.sum() - usualNanos;
         if (extra <= 0) {
             return new Times();

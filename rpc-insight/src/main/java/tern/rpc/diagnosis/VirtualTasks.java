@@ -26,12 +26,12 @@ final class VirtualTasks {
      *
      * @param serving the ids of the threads that serve calls
      */
-    List<ThreadLook> read(long now, Set<Long> serving) {
+    List<ThreadSnapshot> read(long now, Set<Long> serving) {
         if (!VirtualStacks.isSupported() || (next != 0 && now - next < 0)) {
             return List.of();
         }
         long begun = System.nanoTime();
-        List<ThreadLook> looks = VirtualStacks.read().stream()
+        List<ThreadSnapshot> looks = VirtualStacks.read().stream()
                 .filter(stack -> !serving.contains(stack.id()))
                 .map(VirtualTasks::look)
                 .filter(look -> StackReader.first(look) != null)
@@ -41,8 +41,8 @@ final class VirtualTasks {
         return looks;
     }
 
-    private static ThreadLook look(VirtualStacks.Stack stack) {
+    private static ThreadSnapshot look(VirtualStacks.Stack stack) {
         String name = stack.name().isEmpty() ? UNNAMED : stack.name();
-        return new ThreadLook(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1);
+        return new ThreadSnapshot(name, stack.id(), stack.state(), stack.frames(), null, null, -1, -1);
     }
 }

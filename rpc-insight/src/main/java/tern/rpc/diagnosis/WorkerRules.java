@@ -20,13 +20,13 @@ final class WorkerRules {
     private static final Set<String> LIMITS = Set.of("method", "connection", Ranking.UNREAD);
 
     private final Evidence evidence;
-    private final Excess excess;
-    private final Leaves leaves;
+    private final ExcessTime excess;
+    private final TimesByCause byCause;
 
-    WorkerRules(Evidence evidence, Excess excess, Leaves leaves) {
+    WorkerRules(Evidence evidence, ExcessTime excess, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
-        this.leaves = leaves;
+        this.byCause = byCause;
     }
 
     /**
@@ -36,13 +36,13 @@ final class WorkerRules {
     void apply() {
         Part queue = Part.of(Kind.QUEUE);
         Times loops = BlockedLoops.blocked(evidence, excess);
-        if (leaves.of(queue) > 0 && loops.sum() >= NOTABLE * evidence.targetNanos()) {
-            leaves.pour(queue, loops, Leaves.WAIT_FOR + "their event loop");
+        if (byCause.of(queue) > 0 && loops.sum() >= NOTABLE * evidence.targetNanos()) {
+            byCause.pour(queue, loops, TimesByCause.WAIT_FOR + "their event loop");
             return;
         }
-        Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
-        if (leaves.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
-            leaves.pour(queue, done, Leaves.WAIT_FOR + "a worker");
+        Times done = byCause.only(part -> TimesByCause.isLeaf(part) || part.kind() == Kind.POOL);
+        if (byCause.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
+            byCause.pour(queue, done, TimesByCause.WAIT_FOR + "a worker");
         }
     }
 
@@ -83,7 +83,7 @@ final class WorkerRules {
     }
 
     private double workers() {
-        PoolLook pool = WorkerText.pool(evidence);
+        ObservedPool pool = WorkerText.pool(evidence);
         return pool == null ? 0 : pool.now().max();
     }
 

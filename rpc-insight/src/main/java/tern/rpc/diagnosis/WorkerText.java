@@ -30,14 +30,14 @@ final class WorkerText {
     private static final int MAX_WORKERS = 10_000;
 
     private final Evidence evidence;
-    private final Excess excess;
-    private final @Nullable PoolLook pool;
+    private final ExcessTime excess;
+    private final @Nullable ObservedPool pool;
     private final double perSecond;
     private final double usuallyPerSecond;
     private final @Nullable MethodRate more; // the method that is called more often; null if there is none
     private final double serviceNanos; // how long a late call occupies a worker
 
-    WorkerText(Evidence evidence, Excess excess) {
+    WorkerText(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
         this.pool = pool(evidence);
@@ -112,7 +112,7 @@ final class WorkerText {
     }
 
     /** Returns the workers that calls wait for. A process may have workers of several servers. */
-    static @Nullable PoolLook pool(Evidence evidence) {
+    static @Nullable ObservedPool pool(Evidence evidence) {
         return evidence.pools().stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .max(Comparator.comparingInt(pool -> pool.now().waiting()))
@@ -124,7 +124,7 @@ final class WorkerText {
      *
      * @param busy the mean number of workers that the present calls need
      */
-    private Remedy.@Nullable Size size(PoolLook workers, double busy) {
+    private Remedy.@Nullable Size size(ObservedPool workers, double busy) {
         double room = evidence.targetNanos() - serviceNanos;
         int wanted = room <= 0 ? -1 : QueueModel.placesFor(busy, serviceNanos, room / 2, MAX_WORKERS);
         if (wanted < 0 || serviceNanos > FULL * evidence.targetNanos()) {

@@ -56,7 +56,8 @@ class AwaitedWorkTest {
                 frame("java.util.concurrent.LinkedBlockingQueue", "take"),
                 frame("java.util.concurrent.ThreadPoolExecutor$Worker", "run")
             };
-            tasks.add(new ThreadLook("parcels-1", 9, Thread.State.WAITING, i < 8 ? sends : idle, null, null, -1, -1));
+            tasks.add(
+                    new ThreadSnapshot("parcels-1", 9, Thread.State.WAITING, i < 8 ? sends : idle, null, null, -1, -1));
         }
     }
 
@@ -200,7 +201,7 @@ class AwaitedWorkTest {
         thread.start();
         thread.join();
         for (int second = 0; second < SECONDS; second++) {
-            calls.usualFigure(Learner.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
+            calls.usualFigure(BaselineUpdater.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
         }
     }
 
@@ -234,7 +235,7 @@ class AwaitedWorkTest {
     void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
         // threads with a known name are sampled even if other tests have left many threads
         StackTraceElement[] works = {frame("depot.Parcels", "send")};
-        tasks.add(new ThreadLook("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));
+        tasks.add(new ThreadSnapshot("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));
         CompletableFuture<String> end = new CompletableFuture<>();
         Thread worker = new Thread(() -> Packages.extra(end), "carrier-1");
         worker.start();

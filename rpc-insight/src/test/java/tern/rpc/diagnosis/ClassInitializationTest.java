@@ -92,7 +92,7 @@ class ClassInitializationTest {
         initializer();
         Thread waiting = start("worker-1", quotes);
 
-        ThreadLook initializer = awaited(new long[] {waiting.getId()}).get(waiting.getId());
+        ThreadSnapshot initializer = awaited(new long[] {waiting.getId()}).get(waiting.getId());
 
         assertThat(initializer).isNotNull();
         assertThat(initializer.name()).isEqualTo("start-up-1");
@@ -100,11 +100,11 @@ class ClassInitializationTest {
     }
 
     /** Inspects the threads repeatedly until all of them wait, because some threads begin to wait later than others. */
-    private static Map<Long, ThreadLook> awaited(long[] threads) {
+    private static Map<Long, ThreadSnapshot> awaited(long[] threads) {
         ClassInitializers initializers = new ClassInitializers();
-        Map<Long, ThreadLook> awaited = Map.of();
+        Map<Long, ThreadSnapshot> awaited = Map.of();
         while (awaited.size() < threads.length) {
-            awaited = initializers.awaited(ThreadLooks.of(threads).values(), System.nanoTime());
+            awaited = initializers.awaited(ThreadSnapshots.of(threads).values(), System.nanoTime());
         }
         return awaited;
     }
@@ -112,11 +112,12 @@ class ClassInitializationTest {
     @Test
     void threadThatStandsWithoutAnInitializerDoesNotWaitForOne() {
         StackTraceElement[] frames = {new StackTraceElement("shop.Quotes", "price", "Quotes.java", 12)};
-        ThreadLook standing = new ThreadLook("worker-1", -7, Thread.State.RUNNABLE, frames, null, null, 5_000_000, -1);
+        ThreadSnapshot standing =
+                new ThreadSnapshot("worker-1", -7, Thread.State.RUNNABLE, frames, null, null, 5_000_000, -1);
         ClassInitializers initializers = new ClassInitializers();
 
         initializers.awaited(List.of(standing), 1);
-        Map<Long, ThreadLook> awaited = initializers.awaited(List.of(standing), 100_000_001);
+        Map<Long, ThreadSnapshot> awaited = initializers.awaited(List.of(standing), 100_000_001);
 
         assertThat(awaited).isEmpty();
     }

@@ -53,7 +53,7 @@ class DeepStacksTest {
             Thread.onSpinWait();
         }
 
-        ThreadLook look = ThreadLooks.of(new long[] {thread.getId()}).get(thread.getId());
+        ThreadSnapshot look = ThreadSnapshots.of(new long[] {thread.getId()}).get(thread.getId());
         end.countDown();
         thread.join();
 

@@ -11,16 +11,16 @@ import tern.rpc.Phase;
 /** Tests calls whose code blocks the thread of an event loop. */
 class EventLoopsTest {
 
-    private static ThreadLook look(String name, Thread.State state, String... frames) {
+    private static ThreadSnapshot look(String name, Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts ->
                         new StackTraceElement(parts[0], parts[1], null, parts[1].matches("read0|readBytes") ? -2 : 41))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook(name, 7, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot(name, 7, state, stack, null, null, -1, -1);
     }
 
-    private static Cause first(ThreadLook thread) {
+    private static Cause first(ThreadSnapshot thread) {
         return new SampledCalls()
                 .calls("web.GET /orders", Phase.OWN, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.OWN, thread));
@@ -75,7 +75,7 @@ class EventLoopsTest {
 
     @Test
     void requestsThatWaitForABlockedLoopHaveItsCause() {
-        ThreadLook thread = look(
+        ThreadSnapshot thread = look(
                 "reactor-http-nio-3",
                 Thread.State.TIMED_WAITING,
                 "java.lang.Thread/sleep",
@@ -145,7 +145,7 @@ class EventLoopsTest {
         assertThat(first.kind()).isEqualTo("LOCK");
     }
 
-    private static ThreadLook readsRows(String... outer) {
+    private static ThreadSnapshot readsRows(String... outer) {
         String[] frames = Stream.concat(
                         Stream.of(
                                 "sun.nio.ch.SocketDispatcher/read0",
@@ -158,14 +158,14 @@ class EventLoopsTest {
         return look("reactor-http-nio-3", Thread.State.RUNNABLE, frames);
     }
 
-    private static void sample(Sampler.Samples samples, Phase phase, ThreadLook thread) {
+    private static void sample(Sampler.Samples samples, Phase phase, ThreadSnapshot thread) {
         samples.add(SampledCalls.sample(phase, thread));
         samples.addStack(phase, thread, false);
     }
 
     @Test
     void measuredOperationThatBlocksALoopStaysTheCauseAndNamesTheLoop() {
-        ThreadLook thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
+        ThreadSnapshot thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
         Cause first = new SampledCalls()
                 .calls("web.GET /orders", Phase.SQL, 300, samples -> sample(samples, Phase.SQL, thread))
                 .causes()
@@ -177,7 +177,7 @@ class EventLoopsTest {
 
     @Test
     void requestsThatWaitForALoopBlockedByAMeasuredOperationHaveItsCause() {
-        ThreadLook thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
+        ThreadSnapshot thread = readsRows("io.netty.channel.SingleThreadIoEventLoop/runIo");
         Cause first = new SampledCalls()
                 .waitingForThread("web.GET /orders", 150, Phase.SQL, 30, samples -> sample(samples, Phase.SQL, thread))
                 .usually("web.GET /orders", Phase.SQL, "select orders", 30)
@@ -190,7 +190,7 @@ class EventLoopsTest {
 
     @Test
     void exchangeThatALoopOnlyStartedDoesNotBlockIt() {
-        ThreadLook thread = look(
+        ThreadSnapshot thread = look(
                 "reactor-http-nio-3",
                 Thread.State.RUNNABLE,
                 "shop.Orders/find",

@@ -85,15 +85,15 @@ class ForkedWorkTest {
                 .isEqualTo("SLOW HTTP PEER: called in Packages.extra");
     }
 
-    private static ThreadLook look(String name, String... frames) {
+    private static ThreadSnapshot look(String name, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook(name, 9, Thread.State.WAITING, stack, null, null, -1, -1);
+        return new ThreadSnapshot(name, 9, Thread.State.WAITING, stack, null, null, -1, -1);
     }
 
-    private static void look(Sampler.Samples samples, ThreadLook caller, boolean isFull) {
+    private static void look(Sampler.Samples samples, ThreadSnapshot caller, boolean isFull) {
         samples.add(SampledCalls.sample(Phase.HTTP, caller));
         samples.addStack(Phase.HTTP, caller, isFull);
     }
@@ -126,7 +126,7 @@ class ForkedWorkTest {
      * @param isFull whether the common pool is full during the exchanges
      */
     private static String titleOfExchanges(String client, boolean isFull) {
-        ThreadLook caller =
+        ThreadSnapshot caller =
                 look("rpc-worker-1", "java.util.concurrent.CompletableFuture/get", client, "depot.Tracking/track");
         List<Cause> causes = new SampledCalls()
                 .tasks(blockedTasks())
@@ -199,13 +199,14 @@ class ForkedWorkTest {
                 new StackTraceElement("depot.Reports", "sum", null, 7),
                 new StackTraceElement("java.util.concurrent.ForkJoinWorkerThread", "run", null, 1)
             };
-            tasks.add(new ThreadLook(
+            tasks.add(new ThreadSnapshot(
                     "ForkJoinPool.commonPool-worker-1", 9, Thread.State.RUNNABLE, stack, null, null, -1, -1));
         }
 
-        Told told = CommonPool.told(idlePool(), tasks.executor(ExecutorNames.COMMON_THREADS), List.of());
+        CauseDescription description =
+                CommonPool.describe(idlePool(), tasks.executor(ExecutorNames.COMMON_THREADS), List.of());
 
-        assertThat(told.change().text())
+        assertThat(description.change().text())
                 .startsWith("run fewer or shorter tasks")
                 .contains("mostly in Reports.sum")
                 .contains("more threads than processors would not make them quicker");
@@ -219,9 +220,9 @@ class ForkedWorkTest {
     @Test
     void threadOutsideOfCallsThatAwaitsAnAnswerWaitsForTheFullCommonPool() {
         assumeTrue(CommonPool.isUsedByFutures());
-        ThreadLook sends =
+        ThreadSnapshot sends =
                 look("confirmer", "java.util.concurrent.CompletableFuture/get", SPRINGS_CLIENT, "depot.Sms/work");
-        ThreadLook reads =
+        ThreadSnapshot reads =
                 look("confirmer", "jdk.internal.net.http.HttpClientImpl/send", SPRINGS_CLIENT, "depot.Sms/work");
 
         assertThat(CommonPool.read(sends, true)).isEqualTo(new Part(Part.Kind.POOL, ExecutorNames.COMMON_POOL));
@@ -272,7 +273,7 @@ class ForkedWorkTest {
             new StackTraceElement("java.util.concurrent.ForkJoinWorkerThread", "run", "ForkJoinWorkerThread.java", 1)
         };
 
-        ThreadLook thread = new ThreadLook("w-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
+        ThreadSnapshot thread = new ThreadSnapshot("w-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
 
         assertThat(thread.runsForkedTask()).isFalse();
     }

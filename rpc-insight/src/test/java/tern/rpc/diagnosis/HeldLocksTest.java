@@ -43,8 +43,8 @@ class HeldLocksTest {
         return thread;
     }
 
-    private static ThreadLook look(Thread thread) {
-        ThreadLook look = ThreadLooks.of(new long[] {thread.getId()}).get(thread.getId());
+    private static ThreadSnapshot look(Thread thread) {
+        ThreadSnapshot look = ThreadSnapshots.of(new long[] {thread.getId()}).get(thread.getId());
         assertThat(look).isNotNull();
         return look;
     }
@@ -52,7 +52,7 @@ class HeldLocksTest {
     @Test
     void monitorIsHeldInTheMethodThatEnteredItNotInItsHelper() {
         waiting("holder", () -> signatures.sign(end), Thread.State.WAITING);
-        ThreadLook waiter = look(waiting("waiter", () -> signatures.sign(end), Thread.State.BLOCKED));
+        ThreadSnapshot waiter = look(waiting("waiter", () -> signatures.sign(end), Thread.State.BLOCKED));
 
         assertThat(StackReader.read(waiter))
                 .isEqualTo(new Part(Part.Kind.LOCK, "monitor of Signatures held in Signatures.sign"));
@@ -62,7 +62,7 @@ class HeldLocksTest {
     @Test
     void lockOfTheStandardLibraryIsHeldInTheMethodThatTakesIt() {
         waiting("holder", () -> signatures.number(end), Thread.State.WAITING);
-        ThreadLook waiter = look(waiting("waiter", () -> signatures.number(end), Thread.State.WAITING));
+        ThreadSnapshot waiter = look(waiting("waiter", () -> signatures.number(end), Thread.State.WAITING));
 
         assertThat(StackReader.read(waiter))
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock held in Signatures.number"));
@@ -79,9 +79,9 @@ class HeldLocksTest {
             new StackTraceElement("java.util.concurrent.ConcurrentHashMap", "computeIfAbsent", null, 1_740),
             new StackTraceElement("shop.Quotes", "of", null, 30)
         };
-        ThreadLook owner = new ThreadLook("rpc-worker-7", 8, Thread.State.WAITING, idle, null, null, -1, -1);
+        ThreadSnapshot owner = new ThreadSnapshot("rpc-worker-7", 8, Thread.State.WAITING, idle, null, null, -1, -1);
 
-        ThreadLook waiter = new ThreadLook(
+        ThreadSnapshot waiter = new ThreadSnapshot(
                 "rpc-worker-9",
                 9,
                 Thread.State.BLOCKED,
@@ -97,7 +97,7 @@ class HeldLocksTest {
     @Test
     void codeThatParksForATimeSleeps() {
         Thread limited = waiting("limited", signatures::admitted, Thread.State.TIMED_WAITING);
-        ThreadLook look = look(limited);
+        ThreadSnapshot look = look(limited);
         LockSupport.unpark(limited);
 
         assertThat(StackReader.read(look)).isEqualTo(new Part(Part.Kind.SLEEP, "Signatures.admitted"));
@@ -110,10 +110,12 @@ class HeldLocksTest {
         CountDownLatch held = new CountDownLatch(0);
         waiting("last", () -> signatures.sign(end), Thread.State.WAITING);
         waiting("middle", () -> first.signBoth(signatures, held), Thread.State.BLOCKED);
-        ThreadLook waiter = look(waiting("waiter", () -> first.sign(end), Thread.State.BLOCKED));
+        ThreadSnapshot waiter = look(waiting("waiter", () -> first.sign(end), Thread.State.BLOCKED));
 
         assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of Signatures held in Signatures.sign");
-        assertThat(StackReader.lastOwner(waiter)).extracting(ThreadLook::name).isEqualTo("last");
+        assertThat(StackReader.lastOwner(waiter))
+                .extracting(ThreadSnapshot::name)
+                .isEqualTo("last");
     }
 
     @Test
@@ -127,7 +129,7 @@ class HeldLocksTest {
                     lock.unlock();
                 },
                 Thread.State.WAITING);
-        ThreadLook waiter = look(waiting("waiter", () -> new Invoices(lock).number(), Thread.State.WAITING));
+        ThreadSnapshot waiter = look(waiting("waiter", () -> new Invoices(lock).number(), Thread.State.WAITING));
 
         assertThat(StackReader.read(waiter))
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
@@ -150,7 +152,7 @@ class HeldLocksTest {
         assertThat(StackReader.read(look(waiter)))
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock never released wanted in Invoices.number"));
         assertThat(StackReader.lastOwner(look(waiter)))
-                .extracting(ThreadLook::name)
+                .extracting(ThreadSnapshot::name)
                 .isEqualTo("holder");
     }
 

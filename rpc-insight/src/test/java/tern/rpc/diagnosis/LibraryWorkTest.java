@@ -15,16 +15,16 @@ class LibraryWorkTest {
 
     private static final String PARK = "jdk.internal.misc.Unsafe/park";
 
-    private static ThreadLook look(Thread.State state, String... frames) {
+    private static ThreadSnapshot look(Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .flatMap(each -> Stream.of(each.strip().split("\\s+")))
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, parts[1].endsWith("0") ? -2 : 41))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("worker-1", 7, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot("worker-1", 7, state, stack, null, null, -1, -1);
     }
 
-    private static Cause first(ThreadLook thread) {
+    private static Cause first(ThreadSnapshot thread) {
         return new SampledCalls()
                 .calls("OrderService.place", Phase.OWN, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.OWN, thread));
@@ -92,7 +92,7 @@ class LibraryWorkTest {
 
     @Test
     void lockOfALoggerNamesItsAppender() {
-        ThreadLook thread = new ThreadLook(
+        ThreadSnapshot thread = new ThreadSnapshot(
                 "http-1",
                 7,
                 Thread.State.BLOCKED,
@@ -107,7 +107,7 @@ class LibraryWorkTest {
 
     @Test
     void filterOfALoggerAroundARequestDoesNotLog() {
-        ThreadLook thread = look(
+        ThreadSnapshot thread = look(
                 Thread.State.WAITING,
                 PARK,
                 "org.springframework.web.filter.OncePerRequestFilter/doFilter",
@@ -209,8 +209,8 @@ class LibraryWorkTest {
             })
     void lockOfAnObjectOfTheJdkHasABetterReplacement(String lock, String change) {
         StackTraceElement[] stack = {new StackTraceElement("shop.Rates", "of", null, 41)};
-        ThreadLook owner = new ThreadLook("worker-2", 8, Thread.State.RUNNABLE, stack, null, null, -1, -1);
-        ThreadLook waiting = new ThreadLook("worker-1", 7, Thread.State.BLOCKED, stack, lock, owner, -1, -1);
+        ThreadSnapshot owner = new ThreadSnapshot("worker-2", 8, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        ThreadSnapshot waiting = new ThreadSnapshot("worker-1", 7, Thread.State.BLOCKED, stack, lock, owner, -1, -1);
 
         Cause first = first(waiting);
 
@@ -232,8 +232,8 @@ class LibraryWorkTest {
 
     @Test
     void loadingOfClassesAndWorkOfTheCodeThatLoadsThemAreOneCause() {
-        ThreadLook loads = look(Thread.State.RUNNABLE, "java.lang.ClassLoader/loadClass", "shop.Orders/find");
-        ThreadLook defines = look(
+        ThreadSnapshot loads = look(Thread.State.RUNNABLE, "java.lang.ClassLoader/loadClass", "shop.Orders/find");
+        ThreadSnapshot defines = look(
                 Thread.State.RUNNABLE,
                 "java.lang.ClassLoader/defineClass0 java.lang.reflect.Proxy/newProxyInstance",
                 "shop.Orders/find");

@@ -12,15 +12,15 @@ import tern.rpc.diagnosis.Part.Kind;
 /** Tests waits of this process that the ledger records as a part of an operation of a client. */
 class LocalWorkTest {
 
-    private static ThreadLook thread(String... frames) {
+    private static ThreadSnapshot thread(String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 41))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("worker", 7, Thread.State.TIMED_WAITING, stack, null, null, -1, -1);
+        return new ThreadSnapshot("worker", 7, Thread.State.TIMED_WAITING, stack, null, null, -1, -1);
     }
 
-    private static Cause first(Phase phase, ThreadLook thread) {
+    private static Cause first(Phase phase, ThreadSnapshot thread) {
         Part local = LocalWork.of(StackReader.read(thread), phase, thread);
         return new SampledCalls()
                 .calls(
@@ -62,7 +62,7 @@ class LocalWorkTest {
 
     @Test
     void unmeasuredClientThatPausesBeforeItRepeatsARequestIsNamed() {
-        ThreadLook pauses = thread(
+        ThreadSnapshot pauses = thread(
                 "java.lang.Thread/sleep",
                 "feign.Retryer$Default/continueOrPropagate",
                 "feign.SynchronousMethodHandler/invoke",
@@ -87,7 +87,7 @@ class LocalWorkTest {
     @ParameterizedTest
     @CsvSource({"java.lang.Thread/sleep, SLEEP", "java.util.concurrent.locks.ReentrantLock/lock, LOCK"})
     void filterOfTheApplicationThatWaitsIsNamedInsteadOfTheProvider(String waits, Kind kind) {
-        ThreadLook inFilter = thread(
+        ThreadSnapshot inFilter = thread(
                 waits,
                 "shop.Tokens/refresh",
                 "tern.rpc.client.ServiceProxy/filtered",
@@ -103,7 +103,7 @@ class LocalWorkTest {
 
     @Test
     void callThatWaitsForItsProviderDoesNoLocalWork() {
-        ThreadLook waits = thread(
+        ThreadSnapshot waits = thread(
                 "jdk.internal.misc.Unsafe/park",
                 "java.util.concurrent.locks.LockSupport/park",
                 "tern.rpc.transport.PendingCall/await",
@@ -116,7 +116,7 @@ class LocalWorkTest {
 
     @Test
     void databaseThatSleepsForALockIsNoPauseOfTheClient() {
-        ThreadLook waits = thread("java.lang.Thread/sleep", "org.h2.table.RegularTable/doLock", "shop.Orders/find");
+        ThreadSnapshot waits = thread("java.lang.Thread/sleep", "org.h2.table.RegularTable/doLock", "shop.Orders/find");
 
         assertThat(LocalWork.of(StackReader.read(waits), Phase.SQL, waits)).isNull();
     }

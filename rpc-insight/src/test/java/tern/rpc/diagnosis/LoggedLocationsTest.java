@@ -15,7 +15,7 @@ class LoggedLocationsTest {
             new StackTraceElement("org.apache.logging.log4j.spi.AbstractLogger", "info", null, 1),
             new StackTraceElement("shop.Stock", "take", "Stock.java", 14)
         };
-        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        ThreadSnapshot thread = new ThreadSnapshot("http-1", 1, Thread.State.RUNNABLE, stack, null, null, -1, -1);
         samples.add(SampledCalls.sample(Phase.LOGGING, thread));
         samples.addStack(Phase.LOGGING, thread, false);
     }

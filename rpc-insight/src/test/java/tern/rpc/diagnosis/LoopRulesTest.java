@@ -14,12 +14,12 @@ class LoopRulesTest {
 
     private final TaskWatch tasks = new TaskWatch();
 
-    private static ThreadLook thread(String name, long id, Thread.State state, String... frames) {
+    private static ThreadSnapshot thread(String name, long id, Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 41))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook(name, id, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot(name, id, state, stack, null, null, -1, -1);
     }
 
     /** Adds samples of event loops. The first event loop runs application code. */

@@ -39,8 +39,8 @@ class LostSignalsTest {
                 frame("org.apache.hc.client5.http.impl.classic.CloseableHttpClient", "execute"),
                 frame("depot.Confirmations", "work")
             };
-            tasks.add(
-                    new ThreadLook("confirmer", 9, Thread.State.WAITING, i < busy ? sends : idle, null, null, -1, -1));
+            tasks.add(new ThreadSnapshot(
+                    "confirmer", 9, Thread.State.WAITING, i < busy ? sends : idle, null, null, -1, -1));
         }
     }
 

@@ -54,18 +54,18 @@ class MachineCausesTest {
 
     @Test
     void virtualThreadsWithoutACarrierBesideFreeProcessorsAreNotShortOfProcessors() {
-        Told told = told(Part.of(Part.Kind.RUN_QUEUE), machine(0.3, 0.1, 0, 0.2, null, 10e6));
+        CauseDescription description = describe(Part.of(Part.Kind.RUN_QUEUE), machine(0.3, 0.1, 0, 0.2, null, 10e6));
 
-        assertThat(told.name()).isEqualTo("carrier threads");
-        assertThat(told.change().text()).contains("no free carrier thread, although processors are free");
+        assertThat(description.name()).isEqualTo("carrier threads");
+        assertThat(description.change().text()).contains("no free carrier thread, although processors are free");
     }
 
     @Test
     void codeAllocatesOnlyIfTheCollectorPausesTheCalls() {
         Part computing = new Part(Part.Kind.COMPUTING, "Rates.of");
 
-        Told often = told(computing, allocating(0.2));
-        Told seldom = told(computing, allocating(0.01));
+        CauseDescription often = describe(computing, allocating(0.2));
+        CauseDescription seldom = describe(computing, allocating(0.01));
 
         assertThat(often.kind()).isEqualTo("CODE ALLOCATES");
         assertThat(seldom.kind()).isEqualTo("CODE COMPUTES");
@@ -80,7 +80,7 @@ class MachineCausesTest {
     }
 
     /** Returns how the diagnosis describes the given activity or wait of one late call. */
-    private static Told told(Part part, Machine machine) {
+    private static CauseDescription describe(Part part, Machine machine) {
         CallLedger ledger = new CallLedger(() -> 0);
         Sampler.Samples samples = new Sampler.Samples(Shop.PLACE);
         samples.add(new Sample(1, Phase.OWN, part, List.of(), null, null, null, false, null, -1, -1));
@@ -98,7 +98,7 @@ class MachineCausesTest {
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),
-                new Usual(),
+                new Baseline(),
                 PauseTimes.NONE,
                 List.of(),
                 Map.of(),
@@ -107,7 +107,7 @@ class MachineCausesTest {
                 Answers.UNKNOWN,
                 List.of(),
                 List.of());
-        return new MachineText(evidence, new Excess(evidence)).told(part);
+        return new MachineText(evidence, new ExcessTime(evidence)).describe(part);
     }
 
     @Test
@@ -124,21 +124,21 @@ class MachineCausesTest {
 
     @Test
     void virtualThreadAtAMonitorKeepsItsCarrierBeforeJava24() {
-        ThreadLook virtual = blocked("java.lang.VirtualThread");
+        ThreadSnapshot virtual = blocked("java.lang.VirtualThread");
 
         assertThat(PinnedCarriers.isPinned(virtual, 21)).isTrue();
         assertThat(PinnedCarriers.isPinned(virtual, 24)).isFalse();
         assertThat(PinnedCarriers.isPinned(blocked("java.lang.Thread"), 21)).isFalse();
     }
 
-    private static ThreadLook blocked(String runner) {
+    private static ThreadSnapshot blocked(String runner) {
         StackTraceElement[] frames = {
             new StackTraceElement("shop.Orders", "find", null, 41), new StackTraceElement(runner, "run", null, 309)
         };
-        return new ThreadLook("", 7, Thread.State.BLOCKED, frames, null, null, -1, -1);
+        return new ThreadSnapshot("", 7, Thread.State.BLOCKED, frames, null, null, -1, -1);
     }
 
-    private static ThreadLook virtual(String parks) {
+    private static ThreadSnapshot virtual(String parks) {
         StackTraceElement[] frames = {
             new StackTraceElement("jdk.internal.misc.Unsafe", "park", null, -2),
             new StackTraceElement("java.lang.VirtualThread", parks, null, 677),
@@ -146,7 +146,7 @@ class MachineCausesTest {
             new StackTraceElement("java.util.concurrent.CompletableFuture", "get", null, 1),
             new StackTraceElement("shop.Orders", "find", null, 41)
         };
-        return new ThreadLook("", 30, Thread.State.WAITING, frames, null, null, -1, -1);
+        return new ThreadSnapshot("", 30, Thread.State.WAITING, frames, null, null, -1, -1);
     }
 
     @Test

@@ -227,7 +227,7 @@ class MoreCallsTest {
 
     @Test
     void rateOfAMethodIsUnknownAfterASingleSecond() {
-        Usual usual = new Usual();
+        Baseline usual = new Baseline();
 
         usual.learn("calls of " + REPORT, 2);
 

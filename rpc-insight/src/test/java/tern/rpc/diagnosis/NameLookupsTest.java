@@ -26,15 +26,15 @@ class NameLookupsTest {
         "jdk.internal.net.http.Exchange/establishExchange"
     };
 
-    private static ThreadLook look(String name, Thread.State state, String... frames) {
+    private static ThreadSnapshot look(String name, Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, -2))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook(name, 9, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot(name, 9, state, stack, null, null, -1, -1);
     }
 
-    private static TaskWatch watch(int looks, ThreadLook thread, String group) {
+    private static TaskWatch watch(int looks, ThreadSnapshot thread, String group) {
         TaskWatch watch = new TaskWatch();
         for (int i = 0; i < 6; i++) {
             watch.lookups().begin();
@@ -50,7 +50,7 @@ class NameLookupsTest {
     }
 
     private static Cause first(SampledCalls calls, TaskWatch tasks) {
-        ThreadLook caller = look(
+        ThreadSnapshot caller = look(
                 "http-nio-8080-exec-1",
                 Thread.State.WAITING,
                 "jdk.internal.misc.Unsafe/park",
@@ -127,7 +127,7 @@ class NameLookupsTest {
 
     @Test
     void lookupOfAnotherKindOfClientIsNotTheCause() {
-        ThreadLook adder = look(
+        ThreadSnapshot adder = look(
                 "hikari:connection-adder",
                 Thread.State.RUNNABLE,
                 LOOKUP[0],
@@ -146,12 +146,16 @@ class NameLookupsTest {
                 .settings(List.of())
                 .build();
         return new PoolVerdict(
-                PoolLook.of(now, null, null, Set.of(), -1), PoolVerdict.Reason.HELD_BY_OTHERS, null, null, List.of());
+                ObservedPool.of(now, null, null, Set.of(), -1),
+                PoolVerdict.Reason.HELD_BY_OTHERS,
+                null,
+                null,
+                List.of());
     }
 
     /** Returns the share of the wait for a connection of the pool "web" that belongs to lookups of the given thread. */
     private static double ofWeb(String thread, String... pools) {
-        ThreadLook adder = look(
+        ThreadSnapshot adder = look(
                 thread,
                 Thread.State.RUNNABLE,
                 LOOKUP[0],
@@ -162,9 +166,9 @@ class NameLookupsTest {
                 .tasks(watch(6, adder, thread))
                 .calls("OrderService.place", Phase.OWN, 300, samples -> {})
                 .evidence();
-        Excess excess = new Excess(evidence);
-        Leaves leaves = new Leaves(0);
-        leaves.add(new Part(Part.Kind.POOL, "web"), 1);
+        ExcessTime excess = new ExcessTime(evidence);
+        TimesByCause byCause = new TimesByCause(0);
+        byCause.add(new Part(Part.Kind.POOL, "web"), 1);
         Map<String, PoolVerdict> verdicts = new HashMap<>();
         Stream.of(pools).forEach(name -> verdicts.put(name, pool(name)));
         LookupRules.passOn(
@@ -172,8 +176,8 @@ class NameLookupsTest {
                 excess,
                 new Operations(excess, evidence.usual(), evidence.answers()),
                 new PeerKinds(verdicts),
-                leaves);
-        return leaves.sum(Part.Kind.RESOLVER);
+                byCause);
+        return byCause.sum(Part.Kind.RESOLVER);
     }
 
     @Test
@@ -191,7 +195,7 @@ class NameLookupsTest {
 
     @Test
     void threadOfAnEventLoopThatLooksUpANameIsOfItsClient() {
-        ThreadLook loop = look(
+        ThreadSnapshot loop = look(
                 "reactor-http-epoll-2",
                 Thread.State.RUNNABLE,
                 LOOKUP[0],

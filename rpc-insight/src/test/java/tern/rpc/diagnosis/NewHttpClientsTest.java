@@ -29,7 +29,7 @@ class NewHttpClientsTest {
             new StackTraceElement(client, "send", null, 1),
             new StackTraceElement("shop.Stock", "ask", "Stock.java", 14)
         };
-        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
+        ThreadSnapshot thread = new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
         samples.add(SampledCalls.sample(Phase.HTTP, thread));
         samples.addStack(Phase.HTTP, thread, false);
     }

@@ -11,15 +11,15 @@ import tern.rpc.Phase;
 /** Tests calls that read the rows of a result in small portions. */
 class RowReadsTest {
 
-    private static ThreadLook look(boolean waits, String... frames) {
+    private static ThreadSnapshot look(boolean waits, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, waits ? -2 : 7))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        return new ThreadSnapshot("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1);
     }
 
-    private static Cause first(ThreadLook thread) {
+    private static Cause first(ThreadSnapshot thread) {
         return new SampledCalls()
                 .calls("OrderService.export", Phase.SQL, 300, samples -> {
                     samples.add(SampledCalls.sample(Phase.SQL, thread));

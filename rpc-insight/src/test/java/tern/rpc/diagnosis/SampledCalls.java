@@ -24,11 +24,11 @@ final class SampledCalls {
     private final List<EndedCall> bad = new ArrayList<>();
     private final List<EndedCall> good = new ArrayList<>();
     private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
-    private final Usual usual = new Usual();
+    private final Baseline usual = new Baseline();
     private PauseTimes pauses = PauseTimes.NONE;
     private Machine machine = Machine.UNKNOWN;
     private TaskWatch tasks = new TaskWatch();
-    private List<PoolLook> pools = List.of();
+    private List<ObservedPool> pools = List.of();
     private double seconds = 10;
     private double queueMillis;
     private @Nullable Throwable failure;
@@ -48,7 +48,7 @@ final class SampledCalls {
     /** Sets the states of the pools at the end of the observed period. */
     SampledCalls pools(PoolSnapshot... snapshots) {
         pools = Stream.of(snapshots)
-                .map(snapshot -> PoolLook.of(snapshot, null, null, Set.of(), -1))
+                .map(snapshot -> ObservedPool.of(snapshot, null, null, Set.of(), -1))
                 .toList();
         return this;
     }
@@ -239,7 +239,7 @@ final class SampledCalls {
     }
 
     /** Returns a sample of a thread that serves a call, with the call in the given phase. */
-    static Sample sample(Phase phase, ThreadLook thread) {
+    static Sample sample(Phase phase, ThreadSnapshot thread) {
         return new Sample(
                 0,
                 phase,

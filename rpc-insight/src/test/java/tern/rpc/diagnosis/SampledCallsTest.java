@@ -24,7 +24,7 @@ class SampledCallsTest {
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
         samples.add(SampledCalls.sample(
-                Phase.OWN, new ThreadLook("http-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1)));
+                Phase.OWN, new ThreadSnapshot("http-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1)));
     }
 
     @Test
@@ -41,7 +41,7 @@ class SampledCallsTest {
 
     @Test
     void timeThatTheServerSpendsOnWritingAnAnswerIsNamedAfterTheMethod() {
-        ThreadLook writes = look(
+        ThreadSnapshot writes = look(
                 Thread.State.RUNNABLE,
                 "tern.rpc.serialization.hessian.HessianWriter/writeString",
                 "tern.rpc.netty.dubbo.DubboServerCall/reply",
@@ -62,7 +62,7 @@ class SampledCallsTest {
 
     @Test
     void signalThatNobodyGivesIsNamed() {
-        ThreadLook waits = look(
+        ThreadSnapshot waits = look(
                 Thread.State.WAITING,
                 "jdk.internal.misc.Unsafe/park",
                 "java.util.concurrent.CountDownLatch/await",
@@ -94,16 +94,17 @@ class SampledCallsTest {
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("collector"));
     }
 
-    private static ThreadLook look(Thread.State state, String... frames) {
+    private static ThreadSnapshot look(Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("http-1", 7, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot("http-1", 7, state, stack, null, null, -1, -1);
     }
 
     private static void lookAtClient(Sampler.Samples samples, Phase phase, String library, String opens) {
-        ThreadLook thread = look(Thread.State.WAITING, "sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track");
+        ThreadSnapshot thread =
+                look(Thread.State.WAITING, "sun.nio.ch.Net/poll", opens, library, "depot.Tracking/track");
         samples.add(SampledCalls.sample(phase, thread));
         samples.addStack(phase, thread, false);
     }
@@ -181,7 +182,7 @@ class SampledCallsTest {
 
     @Test
     void connectionThatTakesLongIsAPeerThatDoesNotAcceptIt() {
-        ThreadLook thread = look(
+        ThreadSnapshot thread = look(
                 Thread.State.RUNNABLE,
                 "sun.nio.ch.NioSocketImpl/connect",
                 "okhttp3.Call/execute",
@@ -203,7 +204,7 @@ class SampledCallsTest {
     }
 
     private static Cause firstIn(Thread.State state, String... frames) {
-        ThreadLook thread = look(state, frames);
+        ThreadSnapshot thread = look(state, frames);
         return new SampledCalls()
                 .calls("Tracking.track", Phase.OWN, 150, samples -> samples.add(SampledCalls.sample(Phase.OWN, thread)))
                 .causes()

@@ -219,7 +219,7 @@ class SilentStoresTest {
                 LoggingMode.ASYNCHRONOUS,
                 Map.of(),
                 List.of(),
-                new Usual(),
+                new Baseline(),
                 PauseTimes.NONE,
                 List.of(),
                 Map.of(),
@@ -245,13 +245,13 @@ class SilentStoresTest {
             bad.add(new EndedCall(Shop.PLACE, ledger, now, TimeUnit.SECONDS.toNanos(5), null));
         }
         Evidence evidence = evidence(bad, samples, TimeUnit.SECONDS.toNanos(answeredSeconds));
-        Excess excess = new Excess(evidence);
-        Leaves leaves = new Leaves(0);
-        leaves.addAll(excess.times);
+        ExcessTime excess = new ExcessTime(evidence);
+        TimesByCause byCause = new TimesByCause(0);
+        byCause.addAll(excess.times);
 
-        new SilentStores(evidence, excess, Map.of(), leaves).apply();
+        new SilentStores(evidence, excess, Map.of(), byCause).apply();
 
-        return leaves.longestFirst().get(0);
+        return byCause.longestFirst().get(0);
     }
 
     @Test

@@ -26,14 +26,14 @@ class SlowCallersTest {
 
     private final Shop shop = new Shop().healthy(USUAL);
 
-    private static ThreadLook look(Thread.State state, String frames) {
+    private static ThreadSnapshot look(Thread.State state, String frames) {
         StackTraceElement[] stack = Stream.of(frames.split(" "))
                 .map(frame -> {
                     int dot = frame.lastIndexOf('.');
                     return new StackTraceElement(frame.substring(0, dot), frame.substring(dot + 1), null, 1);
                 })
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("http-1", 1, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot("http-1", 1, state, stack, null, null, -1, -1);
     }
 
     @ParameterizedTest
@@ -58,7 +58,7 @@ class SlowCallersTest {
 
     @Test
     void waitOfApplicationCodeBelowAWriteIsTheApplications() {
-        ThreadLook look = look(
+        ThreadSnapshot look = look(
                 Thread.State.WAITING,
                 "java.lang.Object.wait shop.Orders.next org.eclipse.jetty.ee11.servlet.HttpOutput.write");
 

@@ -20,7 +20,7 @@ class SpinLocksTest {
                     : new StackTraceElement("io.lettuce.core.RedisFuture", "get", "RedisFuture.java", 1),
             new StackTraceElement("depot.RedisLock", "acquire", "RedisLock.java", sleeps ? 21 : 18)
         };
-        ThreadLook thread = new ThreadLook("http-1", 1, Thread.State.TIMED_WAITING, stack, null, null, -1, -1);
+        ThreadSnapshot thread = new ThreadSnapshot("http-1", 1, Thread.State.TIMED_WAITING, stack, null, null, -1, -1);
         samples.add(SampledCalls.sample(sleeps ? Phase.OWN : Phase.REDIS, thread));
     }
 

@@ -19,12 +19,12 @@ class StackReaderTest {
         return StackReader.read(computing(frames));
     }
 
-    private static ThreadLook computing(String... frames) {
+    private static ThreadSnapshot computing(String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, 1, -1);
+        return new ThreadSnapshot("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, 1, -1);
     }
 
     @ParameterizedTest
@@ -56,12 +56,12 @@ class StackReaderTest {
         return StackReader.read(look(state, frames));
     }
 
-    private static ThreadLook look(Thread.State state, String... frames) {
+    private static ThreadSnapshot look(Thread.State state, String... frames) {
         StackTraceElement[] stack = Stream.of(frames)
                 .map(frame -> frame.split("/"))
                 .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
                 .toArray(StackTraceElement[]::new);
-        return new ThreadLook("worker-1", 7, state, stack, null, null, -1, -1);
+        return new ThreadSnapshot("worker-1", 7, state, stack, null, null, -1, -1);
     }
 
     @ParameterizedTest
@@ -79,7 +79,7 @@ class StackReaderTest {
 
     @Test
     void connectionOfAPoolThatTheApplicationCreatedIsNotOneOfAMeasuredPool() {
-        ThreadLook look = look(
+        ThreadSnapshot look = look(
                 Thread.State.TIMED_WAITING, "com.zaxxer.hikari.pool.HikariPool/getConnection", "depot.Tracking/track");
 
         assertThat(LibraryWaits.ofCall(StackReader.read(look), Phase.OWN, look))
@@ -197,22 +197,22 @@ class StackReaderTest {
     }
 
     /** Reads the stack of a thread that waits for a lock of the given thread. */
-    private static Part waitingFor(Thread.State state, String lock, ThreadLook owner, String... frames) {
+    private static Part waitingFor(Thread.State state, String lock, ThreadSnapshot owner, String... frames) {
         return StackReader.read(
-                new ThreadLook("worker-1", 7, state, look(state, frames).frames(), lock, owner, -1, -1));
+                new ThreadSnapshot("worker-1", 7, state, look(state, frames).frames(), lock, owner, -1, -1));
     }
 
-    private static ThreadLook writing(String... callers) {
+    private static ThreadSnapshot writing(String... callers) {
         List<StackTraceElement> stack = new ArrayList<>();
         stack.add(new StackTraceElement("java.io.FileOutputStream", "writeBytes", null, -2));
         stack.addAll(List.of(look(Thread.State.RUNNABLE, callers).frames()));
-        return new ThreadLook(
+        return new ThreadSnapshot(
                 "worker-2", 8, Thread.State.RUNNABLE, stack.toArray(StackTraceElement[]::new), null, null, 1, -1);
     }
 
     @Test
     void threadThatWaitsToPrintWaitsForTheFileThatTheOwnerOfTheLockWrites() {
-        ThreadLook owner = writing("java.io.PrintStream/println", "depot.Audit/print");
+        ThreadSnapshot owner = writing("java.io.PrintStream/println", "depot.Audit/print");
 
         assertThat(waitingFor(
                         Thread.State.BLOCKED,
@@ -234,7 +234,7 @@ class StackReaderTest {
 
     @Test
     void lockOfTheApplicationStaysTheCauseWhileItsOwnerWritesAFile() {
-        ThreadLook owner = writing("java.io.PrintStream/println", "depot.Audit/print", "depot.Tracking/track");
+        ThreadSnapshot owner = writing("java.io.PrintStream/println", "depot.Audit/print", "depot.Tracking/track");
 
         assertThat(waitingFor(Thread.State.BLOCKED, "depot.Tracking", owner, "depot.Tracking/track"))
                 .isEqualTo(new Part(Part.Kind.LOCK, "monitor of Tracking held in Tracking.track"));
@@ -242,7 +242,7 @@ class StackReaderTest {
 
     @Test
     void mapThatComputesAValueStaysTheCauseWhileTheApplicationReadsAFile() {
-        ThreadLook owner = writing(
+        ThreadSnapshot owner = writing(
                 "depot.Tracking/load",
                 "java.util.concurrent.ConcurrentHashMap/computeIfAbsent",
                 "depot.Tracking/track");
@@ -264,7 +264,7 @@ class StackReaderTest {
                 .frames();
         // The owner and the waiting thread have different ids. With equal ids, the test would see a deadlock that
         // another test has left behind.
-        ThreadLook owner = new ThreadLook("worker-2", 8, Thread.State.RUNNABLE, signs, null, null, -1, -1);
+        ThreadSnapshot owner = new ThreadSnapshot("worker-2", 8, Thread.State.RUNNABLE, signs, null, null, -1, -1);
 
         assertThat(waitingFor(
                                 Thread.State.WAITING,
@@ -327,8 +327,8 @@ class StackReaderTest {
         assertThat(StackReader.waitsForHttpConnection(waiting(reading))).isFalse();
     }
 
-    private static ThreadLook waiting(StackTraceElement[] frames) {
-        return new ThreadLook("rpc-worker-1", 7, Thread.State.WAITING, frames, null, null, -1, -1);
+    private static ThreadSnapshot waiting(StackTraceElement[] frames) {
+        return new ThreadSnapshot("rpc-worker-1", 7, Thread.State.WAITING, frames, null, null, -1, -1);
     }
 
     @Test
@@ -360,7 +360,7 @@ class StackReaderTest {
 
     @Test
     void filterOfALibraryIsNamedByItsOwnWork() {
-        ThreadLook thread = computing(
+        ThreadSnapshot thread = computing(
                 "org.springframework.security.crypto.bcrypt.BCrypt/key",
                 "org.springframework.security.crypto.bcrypt.BCrypt/hashpw",
                 "org.springframework.security.authentication.ProviderManager/authenticate",
@@ -377,7 +377,7 @@ class StackReaderTest {
 
     @Test
     void methodWithAdviceOfItsOwnIsNamedAlthoughAnotherOneCalledIt() {
-        ThreadLook thread = computing(
+        ThreadSnapshot thread = computing(
                 "tools.jackson.databind.introspect.POJOPropertiesCollector/collectAll",
                 "tools.jackson.databind.ObjectMapper/writeValueAsString",
                 "depot.Orders/list");

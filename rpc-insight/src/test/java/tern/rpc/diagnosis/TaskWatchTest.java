@@ -10,7 +10,7 @@ class TaskWatchTest {
 
     private void lookAtVirtualThread(String name) {
         StackTraceElement[] stack = {new StackTraceElement("depot.Parcels", "send", null, 7)};
-        tasks.addVirtual(new ThreadLook(name, 9, Thread.State.RUNNABLE, stack, null, null, -1, -1));
+        tasks.addVirtual(new ThreadSnapshot(name, 9, Thread.State.RUNNABLE, stack, null, null, -1, -1));
     }
 
     @Test

@@ -70,7 +70,7 @@ class UnansweredTest {
         times.add(wait, 18_000e6);
         EndedCall call = new EndedCall(Shop.PLACE, ledger, shop.now(), 18_000_000_000L, null, true, null);
 
-        Part awaited = Unanswered.of(wait, List.of(new Excess.Counted(call, times)), executor -> true);
+        Part awaited = Unanswered.of(wait, List.of(new ExcessTime.Counted(call, times)), executor -> true);
 
         assertThat(awaited).isEqualTo(new Part(Part.Kind.POOL, "mail"));
     }

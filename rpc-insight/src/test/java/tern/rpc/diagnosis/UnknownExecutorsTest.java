@@ -67,7 +67,7 @@ class UnknownExecutorsTest {
             new StackTraceElement("shop.Packages", "of", "Packages.java", 14)
         };
         samples.add(SampledCalls.sample(
-                Phase.OWN, new ThreadLook("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)));
+                Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1)));
     }
 
     /** Returns the first cause of twenty calls that waited for 240 ms each and ended within the given time. */

@@ -55,9 +55,9 @@ class UnpreparedFaultsTest {
         assertThat(FailureText.own(failure)).startsWith(change);
     }
 
-    private static Told computing(double codeCache) {
+    private static CauseDescription computing(double codeCache) {
         StackTraceElement[] stack = {new StackTraceElement("shop.Orders", "find", null, 41)};
-        ThreadLook thread = new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1);
+        ThreadSnapshot thread = new ThreadSnapshot("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, -1, -1);
         Evidence evidence = new SampledCalls()
                 .calls(
                         "OrderService.place",
@@ -66,7 +66,7 @@ class UnpreparedFaultsTest {
                         samples -> samples.add(SampledCalls.sample(Phase.OWN, thread)))
                 .evidence();
         Part part = new Part(Part.Kind.COMPUTING, "Orders.find");
-        return new MachineText(evidence, new Excess(evidence), () -> codeCache).told(part);
+        return new MachineText(evidence, new ExcessTime(evidence), () -> codeCache).describe(part);
     }
 
     @Test

@@ -294,7 +294,7 @@ class WaitingTasksTest {
             int end = frames[i].lastIndexOf('.');
             stack[i] = new StackTraceElement(frames[i].substring(0, end), frames[i].substring(end + 1), null, 1);
         }
-        return StackReader.read(new ThreadLook("task-1", 7, Thread.State.WAITING, stack, null, null, -1, -1));
+        return StackReader.read(new ThreadSnapshot("task-1", 7, Thread.State.WAITING, stack, null, null, -1, -1));
     }
 
     @Test

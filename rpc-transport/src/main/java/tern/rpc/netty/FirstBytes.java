@@ -41,7 +41,8 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         switch (protocol.answersSo(kept)) {
             case YES -> pass(context);
             case NO -> {
-                if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
+                if (kept.readableBytes() >= UnexpectedProtocols.ENOUGH_BYTES
+                        || UnexpectedProtocols.protocol(kept) != null) {
                     refuse();
                 } else if (!waiting) { // more bytes may reveal which protocol the server really uses
                     waiting = true;
@@ -64,8 +65,9 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             return;
         }
         refused = true;
-        String reason = Strangers.describe(kept, protocol.name());
-        boolean proven = Strangers.protocol(kept) != null || (!protocol.isText() && Strangers.isText(kept));
+        String reason = UnexpectedProtocols.describe(kept, protocol.name());
+        boolean proven =
+                UnexpectedProtocols.protocol(kept) != null || (!protocol.isText() && UnexpectedProtocols.isText(kept));
         kept.release();
         kept = Unpooled.EMPTY_BUFFER;
         if (proven) {

@@ -22,7 +22,7 @@ import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.ServerProtocol.Match;
-import tern.rpc.netty.Strangers;
+import tern.rpc.netty.UnexpectedProtocols;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.transport.ClientStream;
@@ -101,8 +101,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
         if (!first.isReadable()) {
             return Match.MAYBE;
         }
-        String peer = Strangers.protocol(first);
-        return peer == null || peer.equals(Strangers.HTTP_1) ? Match.YES : Match.NO;
+        String peer = UnexpectedProtocols.protocol(first);
+        return peer == null || peer.equals(UnexpectedProtocols.HTTP_1) ? Match.YES : Match.NO;
     }
 
     @Override

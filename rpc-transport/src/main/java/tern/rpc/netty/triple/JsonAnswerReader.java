@@ -7,7 +7,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.AnswerReader;
-import tern.rpc.netty.Strangers;
+import tern.rpc.netty.UnexpectedProtocols;
 import tern.rpc.netty.http1.Http1Answer;
 import tern.rpc.netty.http1.Http1AnswerReader;
 import tern.rpc.netty.http1.Http1Violation;
@@ -36,11 +36,11 @@ final class JsonAnswerReader implements AnswerReader {
     @Override
     public @Nullable Answer read(ByteBuf in, PendingCall call) {
         if (!begun && in.isReadable()) {
-            String peer = Strangers.protocol(in);
-            if (peer != null && !peer.equals(Strangers.HTTP_1)) {
+            String peer = UnexpectedProtocols.protocol(in);
+            if (peer != null && !peer.equals(UnexpectedProtocols.HTTP_1)) {
                 throw RpcException.refusal(
                         StatusCode.UNAVAILABLE,
-                        call + " at " + endpoint + ": " + Strangers.describe(in, Http1ClientProtocol.NAME),
+                        call + " at " + endpoint + ": " + UnexpectedProtocols.describe(in, Http1ClientProtocol.NAME),
                         Executed.NO);
             }
             begun = true;

@@ -179,9 +179,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void serverStreamIsDeliveredInOrder() throws Exception {
-        Told<String> theirs = new Told<>();
+        StreamRecorder<String> theirs = new StreamRecorder<>();
         theirStreams().serverStream("s", theirs);
-        Told<String> ours = new Told<>();
+        StreamRecorder<String> ours = new StreamRecorder<>();
         ours(Streams.class).serverStream("s", ours);
 
         assertThat(theirs.all()).containsExactly("s0", "s1", "s2");
@@ -190,9 +190,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void failureOfAStreamFollowsItsMessages() throws Exception {
-        Told<String> theirs = new Told<>();
+        StreamRecorder<String> theirs = new StreamRecorder<>();
         theirStreams().serverStreamFail("s", theirs);
-        Told<String> ours = new Told<>();
+        StreamRecorder<String> ours = new StreamRecorder<>();
         ours(Streams.class).serverStreamFail("s", ours);
 
         assertThat(theirs.next()).isEqualTo("s");
@@ -207,9 +207,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void bothSidesOfAStreamTakeTurns() throws Exception {
-        Told<Person> theirs = new Told<>();
+        StreamRecorder<Person> theirs = new StreamRecorder<>();
         StreamObserver<Person> byDubbo = theirStreams().biStream(theirs);
-        Told<Person> ours = new Told<>();
+        StreamRecorder<Person> ours = new StreamRecorder<>();
         tern.rpc.StreamObserver<Person> byUs = ours(Streams.class).biStream(ours);
 
         for (int age = 1; age <= 3; age++) {
@@ -227,7 +227,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void streamOfRequestsHasOneAnswer() throws Exception {
-        Told<Integer> theirs = new Told<>();
+        StreamRecorder<Integer> theirs = new StreamRecorder<>();
         StreamObserver<Integer> numbers = theirShapes().sum(theirs);
         List.of(1, 2, 39).forEach(numbers::onNext);
         numbers.onCompleted();
@@ -242,9 +242,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void publisherHereIsAnObserverThere() throws Exception {
-        Told<Integer> theirs = new Told<>();
+        StreamRecorder<Integer> theirs = new StreamRecorder<>();
         theirShapes().count(3, theirs);
-        Told<Integer> ours = new Told<>();
+        StreamRecorder<Integer> ours = new StreamRecorder<>();
         ours(Shapes.class).count(3).subscribe(ours);
 
         assertThat(theirs.all()).containsExactly(1, 2, 3);
@@ -253,9 +253,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void streamOfProtobufMessagesArrives() throws Exception {
-        Told<StringValue> theirs = new Told<>();
+        StreamRecorder<StringValue> theirs = new StreamRecorder<>();
         theirShapes().say(StringValue.of("Word"), theirs);
-        Told<StringValue> ours = new Told<>();
+        StreamRecorder<StringValue> ours = new StreamRecorder<>();
         ours(Shapes.class).say(StringValue.of("Word"), ours);
 
         assertThat(theirs.all()).extracting(StringValue::getValue).containsExactly("WORD", "word");
@@ -264,9 +264,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void streamOfManyMegabytesArrivesWhole() throws Exception {
-        Told<byte[]> theirs = new Told<>();
+        StreamRecorder<byte[]> theirs = new StreamRecorder<>();
         theirShapes().download(MANY, theirs);
-        Told<byte[]> ours = new Told<>();
+        StreamRecorder<byte[]> ours = new StreamRecorder<>();
         ours(Shapes.class).download(MANY, ours);
 
         assertThat(theirs.all()).hasSize(MANY).allMatch(message -> message.length == ShapesServer.LARGE);
@@ -275,9 +275,9 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void requestsOfManyMegabytesArriveWhole() throws Exception {
-        Told<Integer> theirs = new Told<>();
+        StreamRecorder<Integer> theirs = new StreamRecorder<>();
         StreamObserver<byte[]> byDubbo = theirShapes().upload(theirs);
-        Told<Integer> ours = new Told<>();
+        StreamRecorder<Integer> ours = new StreamRecorder<>();
         tern.rpc.StreamObserver<byte[]> byUs = ours(Shapes.class).upload(ours);
 
         for (int i = 0; i < MANY; i++) {
@@ -320,7 +320,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void ourCancellationReachesTheMethodOfDubbo() throws Exception {
-        Told<String> ours = new Told<>();
+        StreamRecorder<String> ours = new StreamRecorder<>();
         ours(Shapes.class).endless("cancelled").subscribe(ours);
         assertThat(ours.next()).isEqualTo("cancelled");
 
@@ -331,7 +331,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void ourDeadlineReachesTheMethodOfDubbo() throws Exception {
-        Told<String> ours = new Told<>();
+        StreamRecorder<String> ours = new StreamRecorder<>();
         Shapes limited = CallOptions.none().timeout(Duration.ofSeconds(3)).on(ours(Shapes.class));
         limited.endless("late").subscribe(ours);
 
@@ -433,7 +433,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void streamOfDubboHasNoDeadline() throws Exception {
-        Told<String> theirs = new Told<>();
+        StreamRecorder<String> theirs = new StreamRecorder<>();
         theirShapes().limited("x", theirs);
 
         assertThat(theirs.all()).containsExactly("unlimited");
@@ -463,7 +463,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void compressedMessagesOfDubboAreRead() throws Exception {
-        Told<Integer> theirs = new Told<>();
+        StreamRecorder<Integer> theirs = new StreamRecorder<>();
         StreamObserver<byte[]> byDubbo = theirShapes().upload(theirs);
         ((ClientStreamObserver<byte[]>) byDubbo).setCompression("gzip");
         byte[] digits = new byte[ShapesServer.LARGE];
@@ -481,7 +481,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     @Test
     void dubboReadsOurCompressedMessages() throws Exception {
-        Told<byte[]> theirs = new Told<>();
+        StreamRecorder<byte[]> theirs = new StreamRecorder<>();
         theirShapes().squeezed(3, theirs);
 
         assertThat(theirs.all()).hasSize(3).allMatch(message -> message.length == ShapesServer.LARGE);
@@ -493,7 +493,7 @@ class TripleInteropTest extends DubboInteropContract {
      */
     @Test
     void compressedMessagesOfDubboProvidersAreNoMessages() throws Exception {
-        Told<byte[]> ours = new Told<>();
+        StreamRecorder<byte[]> ours = new StreamRecorder<>();
         ours(Shapes.class).squeezed(3, ours);
 
         RpcException failure = (RpcException) ours.failure();

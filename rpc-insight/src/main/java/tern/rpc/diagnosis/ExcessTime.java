@@ -23,7 +23,7 @@ import tern.rpc.Phase;
  * or wait. If a failed call was not late, ten times the latency target is added to the activity or wait that failed.
  * Times are in nanoseconds.
  */
-final class Excess {
+final class ExcessTime {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
@@ -79,7 +79,7 @@ final class Excess {
     /** One late or failed call, and its time by activity or wait. */
     record Counted(EndedCall call, Times times) {}
 
-    Excess(Evidence evidence) {
+    ExcessTime(Evidence evidence) {
         this.evidence = evidence;
         this.samples = new CallSamples(evidence.bad(), evidence.samples());
         this.ownTimes = UsualOwnTimes.of(evidence.bad(), evidence.samples(), evidence.targetNanos());
@@ -262,7 +262,7 @@ final class Excess {
     }
 
     private Part pool(Part wait) {
-        PoolLook pool = PoolLook.find(evidence.pools(), wait);
+        ObservedPool pool = ObservedPool.find(evidence.pools(), wait);
         return pool == null ? wait : new Part(Part.Kind.POOL, pool.now().name());
     }
 
@@ -297,9 +297,9 @@ final class Excess {
         if (usual == null) {
             return mean;
         }
-        Times excess = ownTimes.above(method, mean, usual.sum(Usual::isOwn));
+        Times excess = ownTimes.above(method, mean, usual.sum(Baseline::isOwn));
         for (Part part : mean.longestFirst()) {
-            if (!Usual.isOwn(part)) {
+            if (!Baseline.isOwn(part)) {
                 excess.add(part, mean.of(part) - usual.of(part));
             }
         }
@@ -461,9 +461,9 @@ final class Excess {
      * comparison of late calls with the mean therefore overstates the effect of a fault by this amount.
      */
     double selected(Part part, Predicate<Part> matching) {
-        double own = times.sum(Usual::isOwn);
-        double shareOfOwn = !Usual.isOwn(part) || own <= 0 ? 1 : times.of(part) / own;
-        Predicate<Part> compared = Usual.isOwn(part) ? Usual::isOwn : matching;
+        double own = times.sum(Baseline::isOwn);
+        double shareOfOwn = !Baseline.isOwn(part) || own <= 0 ? 1 : times.of(part) / own;
+        Predicate<Part> compared = Baseline.isOwn(part) ? Baseline::isOwn : matching;
         double sum = 0;
         int all = 0;
         for (Map.Entry<String, Integer> method : badByMethod.entrySet()) {

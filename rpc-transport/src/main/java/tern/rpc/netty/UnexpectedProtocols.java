@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /** Identifies the protocol that a peer actually uses if its first bytes do not belong to the expected protocol. */
-public final class Strangers {
+public final class UnexpectedProtocols {
 
     /** The value that {@link #protocol} returns for HTTP/1.0 and HTTP/1.1. */
     public static final String HTTP_1 = "HTTP/1.1";
@@ -42,7 +42,7 @@ public final class Strangers {
         BANNERS.put("AMQP", "AMQP");
     }
 
-    private Strangers() {}
+    private UnexpectedProtocols() {}
 
     /**
      * Returns the name of the peer's protocol.

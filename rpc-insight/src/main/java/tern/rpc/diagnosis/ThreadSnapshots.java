@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.EndedThreads;
 
 /** Reads the stacks of platform threads, with at most {@value #MAX_FRAMES} frames each. */
-final class ThreadLooks {
+final class ThreadSnapshots {
 
     private static final int MAX_THREADS = 32; // the maximum number of lock owners to read at once
     static final int MAX_FRAMES = 256;
@@ -21,13 +21,13 @@ final class ThreadLooks {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final EndedThreads ENDED = new EndedThreads();
 
-    private ThreadLooks() {}
+    private ThreadSnapshots() {}
 
     /**
      * Reads the current stacks of the given platform threads. If the threads wait for locks, also reads the stacks of
      * the locks' owners.
      */
-    static Map<Long, ThreadLook> of(long[] ids) {
+    static Map<Long, ThreadSnapshot> of(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
@@ -49,7 +49,7 @@ final class ThreadLooks {
                     .limit(MAX_THREADS)
                     .toArray();
         }
-        Map<Long, ThreadLook> looks = new HashMap<>();
+        Map<Long, ThreadSnapshot> looks = new HashMap<>();
         for (long id : ids) {
             ThreadInfo info = infos.get(id);
             if (info != null) {
@@ -60,10 +60,11 @@ final class ThreadLooks {
     }
 
     /** @param held the lock that this thread holds while another thread waits for it; null if there is none */
-    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
+    private static ThreadSnapshot look(
+            ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
-        return new ThreadLook(
+        return new ThreadSnapshot(
                 info.getThreadName(),
                 info.getThreadId(),
                 info.getThreadState(),
@@ -78,13 +79,13 @@ final class ThreadLooks {
      * Returns the owner of the lock that the thread waits for, if the owner has ended without releasing the lock; null
      * otherwise.
      */
-    private static @Nullable ThreadLook ended(ThreadInfo info, int depth) {
+    private static @Nullable ThreadSnapshot ended(ThreadInfo info, int depth) {
         long id = info.getLockOwnerId();
         boolean isMissing = depth > 0 && id >= 0 && id != info.getThreadId() && THREADS.getThreadInfo(id) == null;
         if (!isMissing || !ENDED.contains(id)) {
             return null;
         }
-        return new ThreadLook(
+        return new ThreadSnapshot(
                 info.getLockOwnerName(), id, Thread.State.TERMINATED, new StackTraceElement[0], null, null, -1, -1);
     }
 

@@ -20,7 +20,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
  */
-record PoolLook(
+record ObservedPool(
         PoolSnapshot now,
         PoolSnapshot since,
         List<Holder> holders,
@@ -36,14 +36,14 @@ record PoolLook(
      * @param working the calls on which threads work. A thread may still work on a call that has ended, for example
      *     because its deadline has passed
      */
-    static PoolLook of(
+    static ObservedPool of(
             PoolSnapshot now,
             @Nullable PoolSnapshot then,
             @Nullable Holders holders,
             Set<CallLedger> working,
             double usualHoldNanos) {
         List<Holder> all = holders == null ? List.of() : holders.all();
-        return new PoolLook(
+        return new ObservedPool(
                 now,
                 then == null ? now : now.since(then),
                 all,
@@ -60,15 +60,15 @@ record PoolLook(
      * a kind of pool, returns the pool of this kind that most threads wait for. Returns null if there is no such pool,
      * because a wait for an executor or for a data source without a pool must not be attributed to another pool.
      */
-    static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
-        PoolLook ofKind = null;
+    static @Nullable ObservedPool find(List<ObservedPool> pools, Part wait) {
+        ObservedPool ofKind = null;
         PoolKind kind = switch (wait.name()) {
             case "jdbc" -> PoolKind.JDBC;
             case "jedis" -> PoolKind.REDIS;
             case "http" -> PoolKind.HTTP;
             default -> null;
         };
-        for (PoolLook pool : pools) {
+        for (ObservedPool pool : pools) {
             if (pool.now().name().equals(wait.name())) {
                 return pool;
             }

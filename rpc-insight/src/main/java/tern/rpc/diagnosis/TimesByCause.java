@@ -10,7 +10,7 @@ import java.util.function.Predicate;
  * The extra time of late or failed calls by cause, in nanoseconds. Rules move the time of a symptom, such as a wait for
  * a pool, to its cause. This class stores the activity or wait in which the moved time was measured. Not thread-safe.
  */
-final class Leaves {
+final class TimesByCause {
 
     /** The prefix of most symptom texts. */
     static final String WAIT_FOR = "calls wait for ";
@@ -32,7 +32,7 @@ final class Leaves {
      * @param leastSymptomNanos the minimum mean time per call that a symptom, such as a wait, must take. Shorter
      *     symptoms are not listed with their causes
      */
-    Leaves(double leastSymptomNanos) {
+    TimesByCause(double leastSymptomNanos) {
         this.leastSymptomNanos = leastSymptomNanos;
     }
 

@@ -3,4 +3,4 @@ package tern.rpc.diagnosis;
 import java.util.List;
 
 /** The texts that describe one cause: its kind and name, the recommended change, and the evidence. */
-record Told(String kind, String name, Cause.Change change, List<String> facts) {}
+record CauseDescription(String kind, String name, Cause.Change change, List<String> facts) {}

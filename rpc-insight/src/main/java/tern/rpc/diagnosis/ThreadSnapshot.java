@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param holdsAt the index of the frame that entered a monitor that another thread waits for; -1 if unknown or if this
  *     thread owns no such monitor
  */
-record ThreadLook(
+record ThreadSnapshot(
         String name,
         long id,
         Thread.State state,
         StackTraceElement[] frames,
         @Nullable String lock,
-        @Nullable ThreadLook owner,
+        @Nullable ThreadSnapshot owner,
         long cpuNanos,
         int holdsAt) {
 
@@ -74,7 +74,7 @@ record ThreadLook(
     /** Returns whether the chain of lock owners is a cycle. */
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
-        for (ThreadLook next = owner; next != null; next = next.owner) {
+        for (ThreadSnapshot next = owner; next != null; next = next.owner) {
             // The stacks were read at different times, so the apparent cycle may never have existed.
             if (!seen.add(next.id)) {
                 return THREADS.findDeadlockedThreads() != null;

@@ -17,7 +17,7 @@ import tern.rpc.pool.ResultRows;
  * Updates the usual values, such as the usual time of each method, in each second in which calls meet the latency
  * target. Not thread-safe: only the diagnosis thread uses it.
  */
-final class Learner {
+final class BaselineUpdater {
 
     /**
      * The usual 99th percentile is updated only after more than this many seconds since the last miss of the latency
@@ -47,7 +47,7 @@ final class Learner {
     private static final int PENDING_SECONDS = 22;
 
     private final RpcMeters meters;
-    private final Usual usual;
+    private final Baseline usual;
     private final MethodRates rates;
     private final LimitedCallers limited;
     private final CallRecords records;
@@ -56,9 +56,9 @@ final class Learner {
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
     /** The counters at both ends of a second whose shares of late and failed calls are not learned yet. */
-    private record Pending(Second before, Second now) {}
+    private record Pending(CounterSnapshot before, CounterSnapshot now) {}
 
-    Learner(RpcMeters meters, Usual usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
+    BaselineUpdater(RpcMeters meters, Baseline usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
         this.meters = meters;
         this.usual = usual;
         this.rates = rates;
@@ -80,7 +80,8 @@ final class Learner {
      * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because it does not show what is usual while there are calls.
      */
-    void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
+    void learn(
+            long now, @Nullable CounterSnapshot before, CounterSnapshot current, Evidence.Counts counts, Machine seen) {
         if (before == null || counts.calls() == 0) {
             return;
         }
@@ -138,7 +139,7 @@ final class Learner {
      * method begins only some seconds after its calls became late or began to fail. If these seconds were learned, the
      * next miss of the same method would pass for usual.
      */
-    private void learnShares(Second before, Second current) {
+    private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));
         if (pending.size() > PENDING_SECONDS) {
             Pending oldest = pending.removeFirst();
@@ -154,7 +155,7 @@ final class Learner {
      *
      * @param isWarm whether the warm-up has ended
      */
-    void learnSlowMethods(Second before, Second current, Evidence.Counts counts, boolean isWarm) {
+    void learnSlowMethods(CounterSnapshot before, CounterSnapshot current, Evidence.Counts counts, boolean isWarm) {
         List<EndedCall> late = records.bad(before.atNanos());
         boolean isRare = late.size() <= MAX_SLOW_SHARE * counts.calls() && counts.refused() == 0;
         if (isRare

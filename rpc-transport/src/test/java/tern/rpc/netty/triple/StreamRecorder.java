@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events of a stream. Implements a subscriber and the observers of Tern and Dubbo. Thread-safe. */
-final class Told<T>
+final class StreamRecorder<T>
         implements tern.rpc.StreamObserver<T>, org.apache.dubbo.common.stream.StreamObserver<T>, Flow.Subscriber<T> {
 
     private static final String COMPLETED = "completed";

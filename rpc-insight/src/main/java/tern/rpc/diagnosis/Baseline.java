@@ -15,7 +15,7 @@ import tern.rpc.diagnosis.Part.Kind;
  * minutes. If usual times adapted faster, a statement that becomes slower within a minute would soon be considered
  * usual. Not thread-safe: only one thread uses it.
  */
-final class Usual {
+final class Baseline {
 
     /**
      * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
@@ -269,7 +269,7 @@ final class Usual {
     }
 
     private Map<String, Figure> figures(String figure) {
-        return figure.startsWith(Learner.OUTSIDE) ? outside : figures;
+        return figure.startsWith(BaselineUpdater.OUTSIDE) ? outside : figures;
     }
 
     /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */

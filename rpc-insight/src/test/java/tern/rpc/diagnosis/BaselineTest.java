@@ -12,12 +12,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.CallRecords.Sums;
 
-class UsualTest {
+class BaselineTest {
 
     private static final String METHOD = "Desk.of";
 
     private final AtomicLong now = new AtomicLong(1);
-    private final Usual usual = new Usual();
+    private final Baseline usual = new Baseline();
 
     private void second(int calls, double millis) {
         List<EndedCall> good = Stream.generate(() -> call(millis)).limit(calls).toList();
@@ -100,15 +100,16 @@ class UsualTest {
     @Test
     void operationsOutsideOfCallsWithManyNamesDoNotKeepOtherFiguresFromBeingLearned() {
         for (int i = 0; i < 6_000; i++) {
-            usual.learn(Learner.OUTSIDE + "HTTP GET host" + i + ":80", 5);
-            usual.learn(Learner.OUTSIDE + "SQL select stock", 7);
+            usual.learn(BaselineUpdater.OUTSIDE + "HTTP GET host" + i + ":80", 5);
+            usual.learn(BaselineUpdater.OUTSIDE + "SQL select stock", 7);
         }
         usual.learn("hold orders", 9);
 
         assertThat(usual.figure("hold orders")).isEqualTo(9);
-        assertThat(usual.figure(Learner.OUTSIDE + "SQL select stock")).isEqualTo(7);
-        assertThat(usual.figure(Learner.OUTSIDE + "HTTP GET host5999:80")).isEqualTo(5);
-        assertThat(usual.figure(Learner.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
+        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "SQL select stock")).isEqualTo(7);
+        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "HTTP GET host5999:80"))
+                .isEqualTo(5);
+        assertThat(usual.figure(BaselineUpdater.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
     }
 
     @Test

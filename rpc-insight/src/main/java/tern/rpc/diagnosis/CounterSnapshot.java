@@ -10,10 +10,11 @@ import tern.rpc.pool.PoolSnapshot;
  * The values of the counters at the end of one second: calls by method, refused calls by reason, and pool snapshots by
  * name.
  */
-record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
+record CounterSnapshot(
+        long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
     /** Returns the number of calls, by outcome, since the end of an earlier second. */
-    Evidence.Counts since(Second earlier, int hung) {
+    Evidence.Counts since(CounterSnapshot earlier, int hung) {
         long calls = 0;
         long late = 0;
         long failed = 0;
@@ -29,14 +30,14 @@ record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused
     }
 
     /** Returns the calls since the end of an earlier second, by method. */
-    Map<String, Sums> methodsSince(Second earlier) {
+    Map<String, Sums> methodsSince(CounterSnapshot earlier) {
         Map<String, Sums> since = new HashMap<>();
         methods.forEach((name, sums) -> since.put(name, sums.since(earlier.methods.getOrDefault(name, Sums.NONE))));
         return since;
     }
 
     /** Returns the number of calls refused since the end of an earlier second, by reason. */
-    Map<String, Long> refusedSince(Second earlier) {
+    Map<String, Long> refusedSince(CounterSnapshot earlier) {
         Map<String, Long> counts = new LinkedHashMap<>();
         refused.forEach((reason, count) -> {
             long more = count - earlier.refused.getOrDefault(reason, 0L);

@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
  * Limits the rate of events such as new connections and log lines (token bucket). A given number of events may happen
  * in a burst, and then a given number per second. Thread-safe.
  */
-final class Pace {
+final class TokenBucket {
 
     private final int atOnce;
     private final double perNano;
     private double tokens; // guarded by this
     private long countedNanos; // guarded by this
 
-    Pace(int atOnce, double perSecond, long now) {
+    TokenBucket(int atOnce, double perSecond, long now) {
         this.atOnce = atOnce;
         this.perNano = perSecond / TimeUnit.SECONDS.toNanos(1);
         this.tokens = atOnce;
