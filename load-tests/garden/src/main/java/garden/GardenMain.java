@@ -5,8 +5,8 @@ import garden.shop.ShopApplication;
 import java.util.Arrays;
 
 /**
- * Starts the program that plants faults in the shop application. If the first argument is {@code shop}, starts the shop
- * application itself instead.
+ * Starts the program that injects faults into the shop application. If the first argument is {@code shop}, starts the
+ * shop application itself instead.
  */
 public final class GardenMain {
 

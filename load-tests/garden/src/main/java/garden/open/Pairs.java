@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Pairs of faults that are planted at the same time. */
+/** Pairs of faults that are injected at the same time. */
 final class Pairs {
 
     private Pairs() {}

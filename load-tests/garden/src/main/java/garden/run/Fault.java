@@ -13,7 +13,7 @@ public final class Fault {
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 
-    /** An action that plants a fault. */
+    /** An action that injects a fault. */
     public interface Plant {
         void into(Garden garden) throws Exception;
     }
@@ -49,7 +49,7 @@ public final class Fault {
         return this;
     }
 
-    /** Creates a pair of faults that are planted at the same time. */
+    /** Creates a pair of faults that are injected at the same time. */
     public static Fault pair(String name, Fault one, Fault other) {
         if (one.stand != other.stand) {
             throw new IllegalArgumentException(name + " has two stands, " + one.stand + " and " + other.stand);

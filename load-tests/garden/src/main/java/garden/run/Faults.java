@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.ServiceLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Plants one fault after another, and prints the diagnosis next to the true cause. */
+/** Injects one fault after another, and prints the diagnosis next to the true cause. */
 public final class Faults {
 
     private static final int WARM_UP_SECONDS = 75;

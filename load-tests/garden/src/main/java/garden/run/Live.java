@@ -4,7 +4,7 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows one fault from beginning to end. The fault is planted in the shop application, diagnosed and undone, and the
+ * Shows one fault from beginning to end. The fault is injected into the shop application, diagnosed and undone, and the
  * application recovers. Confined to one thread.
  */
 final class Live {

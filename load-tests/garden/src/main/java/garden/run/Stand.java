@@ -2,7 +2,7 @@ package garden.run;
 
 import java.util.List;
 
-/** A configuration of the shop application. Faults with the same configuration are planted in the same process. */
+/** A configuration of the shop application. Faults with the same configuration are injected into the same process. */
 public enum Stand {
     DRUID(
             false,

@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults in one running shop application, one after another. Trials in several applications share a lock, so
- * that only one fault is planted at a time. Confined to one thread.
+ * Injects faults into one running shop application, one after another. Trials in several applications share a lock, so
+ * that only one fault is injected at a time. Confined to one thread.
  */
 final class Trial {
 
@@ -114,7 +114,7 @@ final class Trial {
     /**
      * Waits until the shop application is healthy.
      *
-     * @return true if the next fault may be planted; false if the shop must be restarted
+     * @return true if the next fault may be injected; false if the shop must be restarted
      */
     boolean awaitHealthy() throws Exception {
         if (broken) {

@@ -10,7 +10,7 @@ import java.util.Properties;
 /**
  * Compares the diagnosis of a fault with the fault's true cause.
  *
- * @param bad the share of calls that were late or failed while the fault was planted
+ * @param bad the share of calls that were late or failed while the fault was injected
  * @param seconds the number of seconds between the first late or failed calls and the first cause; -1 if there was no
  *     cause
  * @param alarm whether a healthy situation caused an alarm: a reported miss of the target, a health status other than

@@ -1,4 +1,4 @@
-/** Plants one fault after another in the shop application, and compares each diagnosis with the true cause. */
+/** Injects one fault after another into the shop application, and compares each diagnosis with the true cause. */
 @NullMarked
 package garden.run;
 

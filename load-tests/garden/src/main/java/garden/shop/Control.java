@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * An HTTP server that plants and undoes faults in the shop application: {@code /set?name=level}, {@code /clear},
+ * An HTTP server that injects and removes faults in the shop application: {@code /set?name=level}, {@code /clear},
  * {@code /stop}. This server is separate from the shop's server, so that its requests do not count as calls to the
  * shop.
  */

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleConsumer;
 
-/** The faults that are currently planted, each with its strength. Thread-safe. */
+/** The faults that are currently injected, each with its strength. Thread-safe. */
 public final class Switches {
 
     private static final Map<String, Double> LEVELS = new ConcurrentHashMap<>();
@@ -14,7 +14,7 @@ public final class Switches {
 
     private Switches() {}
 
-    /** Returns the strength of a fault, or 0 if the fault is not planted. */
+    /** Returns the strength of a fault, or 0 if the fault is not injected. */
     public static double level(String name) {
         return LEVELS.getOrDefault(name, 0.0);
     }

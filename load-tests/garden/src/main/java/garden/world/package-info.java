@@ -1,5 +1,5 @@
 /**
- * The environment of the shop application: databases, HTTP servers, and the links to them. Faults can be planted in
+ * The environment of the shop application: databases, HTTP servers, and the links to them. Faults can be injected into
  * each of these.
  */
 @NullMarked

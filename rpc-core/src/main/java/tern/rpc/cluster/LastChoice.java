@@ -14,7 +14,7 @@ final class LastChoice {
     private record Choice(
             List<Instance> listed, String protocol, ClusterSettings settings, ProviderChoice.Connected chosen) {
 
-        /** Returns whether the settings lead to the same choice. The load balancing makes no difference. */
+        /** Returns whether the settings lead to the same choice. The load balancing policies are not compared. */
         boolean isFor(ClusterSettings other) {
             return settings.subset() == other.subset()
                     && settings.zone().equals(other.zone())

@@ -75,8 +75,8 @@ final class RoundRobin implements Balancer {
                 return targets[index];
             }
         }
-        // Many providers with small weights are not due in most rounds, so the share of the others must not get
-        // smaller.
+        // In most rounds, providers with small weights are not due. A draw by weight keeps the shares in proportion to
+        // the weights.
         Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
         return isOpen(drawn, excluded, now)
                 ? drawn

@@ -30,9 +30,9 @@ final class RequestMemory {
     }
 
     /**
-     * Returns the number of bytes that decoding the request has allocated, at most what its objects can take, because
-     * authorizers and class loading allocate, too. Returns 0 for a small request, or if this JVM or thread does not count
-     * the bytes.
+     * Returns the number of bytes that were allocated while the request was decoded. The result is at most the maximum
+     * size of the request's objects, because authorizers and class loading allocate memory, too. Returns 0 for a small
+     * request, or if this JVM or thread does not count the bytes.
      */
     static long since(long mark, ServerCall call) {
         return mark == UNKNOWN ? 0 : Math.min(allocated() - mark, LargeMessages.maxObjectBytes(call.requestBytes()));

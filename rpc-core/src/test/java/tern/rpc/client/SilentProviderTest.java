@@ -90,7 +90,7 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(waits(() -> CompletableFuture.runAsync(service::call))).succeedsWithin(Duration.ofSeconds(20));
     }
 
-    /** Waits until the client has looked for calls that it may move. */
+    /** Waits until the client has searched for calls that it may send to another provider. */
     private void look() throws Exception {
         while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {
             aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
@@ -103,7 +103,8 @@ class SilentProviderTest extends ScriptedProviders {
         Service service = client.refer(reference(ONE, TWO).build());
         CompletableFuture<?> result = waits(service::later);
 
-        idempotent(false, ONE, TWO).later(); // the client looks only while calls to idempotent methods are in flight
+        // the client examines its providers only while calls to idempotent methods are in flight
+        idempotent(false, ONE, TWO).later();
         look();
 
         assertThat(result).isNotDone();

@@ -59,16 +59,16 @@ final class ClusterModel {
         }
     }
 
-    /** A treatment: the provider serves the call, but more slowly. */
+    /** The provider serves the call, but more slowly. */
     private record Serve(double timesSlower) implements Treatment {}
 
-    /** A treatment: the provider ends the call immediately, with the given outcome. */
+    /** The provider ends the call immediately, with the given outcome. */
     private record End(Outcome outcome, boolean executed) implements Treatment {}
 
-    /** A treatment: the provider resets the client's connection, with all calls on it. */
+    /** The provider resets the client's connection, with all calls on it. */
     private record Reset() implements Treatment {}
 
-    /** A treatment: the provider never answers the call. */
+    /** The provider never answers the call. */
     private record Hang() implements Treatment {}
 
     /** The behaviour of a faulty provider. */

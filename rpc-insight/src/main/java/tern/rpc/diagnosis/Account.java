@@ -102,8 +102,8 @@ final class Account {
     }
 
     /**
-     * Moves some times out of the operations in which they occurred, into separate activities and waits of the
-     * breakdown: host name lookups, waits for a processor, and work of this process.
+     * Subtracts three kinds of time from the operations during which they occurred, and adds them to the breakdown as
+     * separate activities and waits: host name lookups, waits for a processor, and work of this process.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

@@ -7,7 +7,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * How long an operation took in the calls of the observed period that its timeout did not end. Times are in
+ * The times of an operation in the observed period, without the calls that the operation's timeout ended. Times are in
  * nanoseconds; -1 if there are no such calls.
  *
  * @param recorded the number of recorded calls from which the times were computed

@@ -26,12 +26,15 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class AwaitedWork {
 
-    /** The minimum number of samples of waiting calls that show whether other threads work meanwhile. */
+    /**
+     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
+     * wait.
+     */
     private static final int MIN_LOOKS = 6;
 
     /**
-     * Other threads do not explain a wait if they work in at most this share of its samples. The share is lower than 1,
-     * because the stacks of the calls and of these threads are not read at the same time.
+     * Other threads are not the reason for a wait if they work in at most this share of its samples. The share is lower
+     * than 1, because the stacks of the calls and of these threads are not read at the same time.
      */
     private static final double MOSTLY = 0.7;
 
@@ -43,10 +46,10 @@ final class AwaitedWork {
 
     private static final double HALF = 0.5;
 
-    /** The minimum share of an executor's tasks that fail. With a smaller share, failed tasks do not explain a wait. */
+    /** Failed tasks may be the reason for a wait only if at least this share of the executor's tasks fails. */
     private static final double FAILED_SHARE = 0.05;
 
-    /** An operation explains a wait if it takes at least this share of the wait. */
+    /** An operation is the reason for a wait if it takes at least this share of the wait. */
     private static final double LARGE = 0.25;
 
     private final Evidence evidence;
@@ -213,7 +216,10 @@ final class AwaitedWork {
         });
     }
 
-    /** Returns the named operations of late calls whose kind is one in which the given threads were found. */
+    /**
+     * Returns the named operations of late calls, but only operations of the kinds in which the given threads were
+     * found.
+     */
     private List<Part> operationsLike(TaskSamples threads) {
         Set<Kind> kinds = kinds(threads);
         return excess.account.longestFirst().stream()
@@ -320,8 +326,8 @@ final class AwaitedWork {
 
     /**
      * Returns text about tasks that failed on the executor of this wait, such as {@code 12 tasks of "mail" ended with
-     * NumberFormatException in Menu.price:9}; null if there are few of them or none. A failed task may have left out its
-     * signal.
+     * NumberFormatException in Menu.price:9}; null if there are few of them or none. A failed task may have ended
+     * before it gave its signal.
      */
     @Nullable
     String failedTasks(Part wait) {

@@ -41,8 +41,8 @@ final class BaselineUpdater {
     static final String OUTSIDE = "outside ";
 
     /**
-     * The number of seconds after which a second is learned. Slightly longer than the time in which a miss of a single
-     * method is detected ({@link MethodMisses}).
+     * The usual shares of late and failed calls are updated from a second only after this number of further seconds.
+     * The delay is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -55,7 +55,10 @@ final class BaselineUpdater {
     private double usualP99 = -1;
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
-    /** The counters at both ends of a second whose shares of late and failed calls are not learned yet. */
+    /**
+     * The counters at the start and at the end of a second from which the usual shares of late and failed calls have
+     * not been updated yet.
+     */
     private record Pending(CounterSnapshot before, CounterSnapshot now) {}
 
     BaselineUpdater(RpcMeters meters, Baseline usual, MethodRates rates, LimitedCallers limited, CallRecords records) {
@@ -126,8 +129,9 @@ final class BaselineUpdater {
     }
 
     /**
-     * Updates the usual value of a quantity, with at most twice its usual value. When calls begin to miss the latency
-     * target, a queue or a result grows before the late calls are detected. The grown value must not become usual.
+     * Updates the usual value of a quantity. A value above twice the usual value counts as twice the usual value. When
+     * calls begin to miss the latency target, a queue or a result grows before the late calls are detected. The grown
+     * value must not become usual.
      */
     private void learnAtMostDouble(String figure, double value) {
         double usually = usual.figure(figure);
@@ -136,8 +140,8 @@ final class BaselineUpdater {
 
     /**
      * Updates the usual shares of late and failed calls, {@value #PENDING_SECONDS} seconds later. A miss of a single
-     * method begins only some seconds after its calls became late or began to fail. If these seconds were learned, the
-     * next miss of the same method would pass for usual.
+     * method begins only some seconds after its calls became late or began to fail. If the usual shares included these
+     * seconds, the shares in the next miss of the same method would count as usual.
      */
     private void learnShares(CounterSnapshot before, CounterSnapshot current) {
         pending.addLast(new Pending(before, current));

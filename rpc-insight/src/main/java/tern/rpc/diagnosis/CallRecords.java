@@ -69,7 +69,9 @@ final class CallRecords implements CallObserver {
 
         static final Sums NONE = new Sums(0, 0, 0, 0, 0, 0, new long[Phase.values().length], Map.of());
 
-        /** Returns the number of calls that callers sent, as far as they reached the method. */
+        /**
+         * Returns the number of calls that reached the method: the served calls, and the calls that its limit refused.
+         */
         long sent() {
             return calls + refused;
         }
@@ -309,7 +311,7 @@ final class CallRecords implements CallObserver {
         return new Answers(answers.byPhase(), byMethod, byStore, servers);
     }
 
-    /** Returns where the limits are set that have refused calls, by method. */
+    /** Returns, for each method whose limit has refused calls, the place where the limit is set. */
     Map<String, String> limits() {
         Map<String, String> limits = new HashMap<>();
         methods.forEach((name, records) -> {

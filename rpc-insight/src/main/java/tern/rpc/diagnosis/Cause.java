@@ -39,7 +39,10 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** Returns the kind and the name in one line. Returns only the kind of a collector's cause that contains the name. */
+    /**
+     * Returns the kind and the name in one line. Returns only the kind if a cause of the kind COLLECTOR already
+     * contains the name in its kind.
+     */
     public String title() {
         boolean contains =
                 kind.startsWith("COLLECTOR") && kind.toLowerCase(Locale.ROOT).contains(name);

@@ -174,8 +174,8 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result keep the workers from other calls. A method that
-     * returns a future needs no worker while it waits.
+     * Extends the recommended change if calls that wait for a result occupy the workers that other calls need. A method
+     * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {
         boolean keepsWorkers = part.kind() == Part.Kind.RESULT

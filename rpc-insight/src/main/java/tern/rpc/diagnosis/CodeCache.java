@@ -44,7 +44,7 @@ final class CodeCache {
     }
 
     /**
-     * Returns whether the given pool contains compiled code of the application. The pool "non-nmethods" contains only
+     * Returns whether the given pool contains compiled application code. The pool "non-nmethods" contains only
      * code of the JVM itself.
      */
     private static boolean isCompiled(String pool) {

@@ -5,9 +5,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Code that makes the JVM collect garbage by calling {@code System.gc()}.
+ * Code that requests a garbage collection by calling {@code System.gc()}.
  *
- * @param place the code of the application, or the innermost code outside of {@code java.lang} if there is none
+ * @param place the application code that calls {@code System.gc()}, or the innermost code outside of {@code java.lang}
+ *     if there is none
  * @param thread the common name of the threads that run the code
  */
 record CollectionCaller(String place, String thread, Reason reason) {

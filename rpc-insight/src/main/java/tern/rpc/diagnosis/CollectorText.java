@@ -17,8 +17,8 @@ final class CollectorText {
     private static final double MUCH_MORE = 2;
 
     /**
-     * If no more is allocated than usual, pauses are long because of the objects that survive collections, provided that
-     * these objects occupy at least this share of the heap.
+     * If the allocation rate is not higher than usual, the objects that survive collections are the reason for long
+     * pauses if they occupy at least this share of the heap.
      */
     private static final double MUCH_LIVE = 0.75;
 
@@ -28,7 +28,7 @@ final class CollectorText {
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
 
-    /** The beginning of the names of the threads of the diagnosis, which work more while calls are late. */
+    /** The name prefix of the diagnosis's own threads, which do more work while calls are late. */
     private static final String DIAGNOSIS = "rpc-diagnosis";
 
     /** The diagnosis names threads that allocate at least this number of bytes per second. */

@@ -20,10 +20,13 @@ import tern.rpc.pool.SqlStates;
  */
 final class Deadlocks {
 
-    /** Deadlocks explain slow calls only if at least this number of deadlocks occurred. */
+    /** Deadlocks are the reason for slow calls only if at least this number of deadlocks occurred. */
     private static final int LEAST = 3;
 
-    /** Deadlocks explain slow calls only if at least one in this number of late or failed calls ran into a deadlock. */
+    /**
+     * Deadlocks are the reason for slow calls only if at least one in this number of late or failed calls met a
+     * deadlock.
+     */
     private static final int ONE_OF = 5;
 
     /** The states of statements that a database ended because of a deadlock. */

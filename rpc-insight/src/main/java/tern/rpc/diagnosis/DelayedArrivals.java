@@ -51,7 +51,8 @@ final class DelayedArrivals {
                 boolean isNext = call.startedNanos() >= pause.toNanos() - SLACK_NANOS && call.startedNanos() <= latest;
                 if (isNext && count > 0) {
                     long waited = targetNanos + (long) (count * 1e9 / callsPerSecond);
-                    // The recorded calls are a sample. This one stands for a call that began at the end of the pause.
+                    // The recorded calls are a sample. Each added call represents a call that began at the end of the
+                    // pause.
                     delayed.add(new EndedCall(
                             call.method(),
                             call.ledger(),

@@ -136,9 +136,10 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the last flight recording if it was started during the present period in which calls miss the latency
-     * target, and did not end before the present first cause came first. If calls meet the target now, returns the last
-     * flight recording if it was started outside of all such periods. Otherwise returns null. Any thread may call this.
+     * Returns the last flight recording if it shows the present state. While calls miss the latency target, the
+     * recording must have been started during the present miss, and must have ended after the present first cause was
+     * ranked first. While calls meet the target, the recording must have been started outside of every miss.
+     * Otherwise returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();

@@ -39,7 +39,7 @@ final class ExecutorSize {
                                 + setting.accepted().most() + " threads, but " + ONLY_WHEN_FULL);
     }
 
-    /** Returns the advice to create the executor with {@code threads} threads in the code of the application. */
+    /** Returns the advice to create the executor with {@code threads} threads in the application's code. */
     static Change moreThreads(PoolSnapshot pool, int threads) {
         return Change.of(
                 Where.CODE,

@@ -15,8 +15,8 @@ import tern.rpc.pool.PoolSnapshot;
 final class ExecutorText {
 
     /**
-     * A full executor explains a wait for results only if at least this share of the wait is a wait for the executor's
-     * threads.
+     * A full executor is the reason for a wait for results only if at least this share of the wait is a wait for the
+     * executor's threads.
      */
     private static final double HANDED_OVER = 0.1;
 

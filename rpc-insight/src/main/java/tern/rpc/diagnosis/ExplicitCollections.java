@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the code that makes the JVM collect garbage by calling {@code System.gc()}. A sample of the threads rarely
- * shows this code, because all threads stand still during the collection. The flight recorder records a stack for each
+ * shows this code, because all threads are stopped during the collection. The flight recorder records a stack for each
  * of these collections. Thread-safe.
  */
 final class ExplicitCollections {

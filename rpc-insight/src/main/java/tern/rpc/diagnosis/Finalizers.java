@@ -29,7 +29,7 @@ final class Finalizers {
 
     /**
      * @param count the number of objects that wait for their finalizers
-     * @param thread returns the code of the application that the thread of the finalizers runs; null if it runs none
+     * @param thread returns the application code that the thread of the finalizers runs; null if it runs none
      */
     static String pending(int count, Supplier<@Nullable String> thread) {
         if (count < MANY) {

@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes the work that a web framework or Tern's server does for a call without running code of the application,
+ * Recognizes the work that a web framework or Tern's server does for a call without running application code,
  * such as reading a request from JSON. This work is spread over many methods of libraries, so it needs one common name.
  */
 final class FrameworkWork {

@@ -26,13 +26,16 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The sum of all decreases of the used memory may be at most this share of its growth. */
     private static final double MAX_DECREASES = 0.25;
 
-    /** The number of major collections that show a growth. Each of them frees all unused objects. */
+    /**
+     * The number of major collections between which the growth is measured. A major collection frees all unused
+     * objects.
+     */
     private static final int MIN_MAJOR = 2;
 
     /** The used share of the heap after the last major collection must be at least this value. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** The number of collections other than major ones that show a growth. */
+    /** The number of other collections between which the growth is measured if there are too few major collections. */
     private static final int MIN_OTHERS = 6;
 
     /**

@@ -19,8 +19,8 @@ final class HolderRules {
             EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.SOCKET, Kind.FILE, Kind.RESOLVER);
 
     /**
-     * The holders' work explains a wait only if the work takes longer than usual by at least this share of the latency
-     * target.
+     * The holders' work is the reason for a wait only if it takes longer than usual by at least this share of the
+     * latency target.
      */
     private static final double GROWN = 0.05;
 
@@ -144,7 +144,7 @@ final class HolderRules {
         return waits ? samples.likelyHolders(part) : null;
     }
 
-    /** Returns whether code of the application waits for an object from a queue. */
+    /** Returns whether application code waits for an object from a queue. */
     static boolean isQueue(Part part, CallSamples samples) {
         String called = part.kind() == Kind.RESULT ? samples.calledIn(part) : null;
         return called != null && LibraryWaits.takesFromQueue(called);

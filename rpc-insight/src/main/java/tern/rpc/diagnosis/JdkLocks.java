@@ -88,7 +88,7 @@ final class JdkLocks {
 
     /**
      * Finds the code that requests the lock for the waiting thread. Returns its class if the class belongs to the JDK
-     * or to a library. Returns null if code of the application requests the lock itself.
+     * or to a library. Returns null if application code requests the lock itself.
      */
     private static @Nullable String taker(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
@@ -101,7 +101,7 @@ final class JdkLocks {
     }
 
     /**
-     * Returns whether the owner has left the code of the application without releasing a lock that the application
+     * Returns whether the owner has returned from the application code without releasing a lock that the application
      * takes itself. Only locks of java.util.concurrent can remain locked after their owner has left the code that took
      * them.
      */

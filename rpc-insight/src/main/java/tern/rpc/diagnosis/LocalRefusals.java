@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LocalRefusals {
 
-    /** The kinds of limiters that code of the application calls. */
+    /** The kinds of limiters that application code calls. */
     enum Limiter {
         BREAKER("circuit breaker"),
         BULKHEAD(LibraryWaits.BULKHEAD),

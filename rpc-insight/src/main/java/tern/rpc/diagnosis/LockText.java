@@ -101,9 +101,9 @@ final class LockText {
     }
 
     /**
-     * Returns the evidence that permits have been lost: nobody was found who holds one, or waits end at a timeout.
+     * Returns the evidence that permits have been lost: no sample shows a holder, or waits end at a timeout.
      *
-     * @param held where permits are held; null if no look found a holder
+     * @param held where permits are held; null if no sample shows a holder
      */
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();

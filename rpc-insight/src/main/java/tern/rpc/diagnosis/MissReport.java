@@ -19,8 +19,8 @@ import tern.rpc.diagnosis.Diagnosis.State;
  * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
  * when it begins and once when it ends. If the first cause changes and the new first cause remains first for several
  * seconds, logs the new first cause as well, but at most once a minute. Publishes a diagnosis with a new first cause
- * only if this cause was first in two of the last three seconds, and not while the miss declines. Not thread-safe: only
- * one thread uses it.
+ * only if this cause was first in two of the last three seconds, and not while the share of bad calls declines. Not
+ * thread-safe: only one thread uses it.
  */
 final class MissReport {
 

@@ -17,8 +17,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class NameLookups {
 
     /**
-     * The minimum number of samples with a lookup of a host name. With fewer samples, lookups do not explain the wait
-     * for a peer.
+     * The minimum number of samples with a lookup of a host name. With fewer samples, lookups are not considered the
+     * reason for a wait for a peer.
      */
     private static final int MIN_LOOKS = 3;
 

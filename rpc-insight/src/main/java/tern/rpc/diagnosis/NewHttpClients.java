@@ -60,7 +60,7 @@ final class NewHttpClients {
         return passed < MIN_NANOS ? 0 : (lastNumber - firstNumber) * 1e9 / passed;
     }
 
-    /** Forgets all clients. The next numbers then say nothing about the time in which these clients were created. */
+    /** Forgets all clients, so that later numbers are not compared with the numbers of an earlier period. */
     void clear() {
         firstNanos = 0;
         firstNumber = 0;

@@ -4,13 +4,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes calls that failed only because the whole process stood still. When a stopped process continues, the
+ * Recognizes calls that failed only because the whole process was stopped. When a stopped process continues, the
  * timeouts of its operations have passed and peers have closed its connections, although the peers themselves were
  * never slow.
  */
 final class PausedFailures {
 
-    /** Pauses explain a failure if they take at least this share of the call's time. */
+    /** Pauses are the reason for a failure if they take at least this share of the call's time. */
     private static final double MOST = 0.5;
 
     private PausedFailures() {}

@@ -20,11 +20,12 @@ final class Pressure {
     static final String DISK_STALLS = "disk stalls";
     static final String FAULTS = "major faults";
 
-    /** Memory is short if tasks waited for memory for at least this share of the time. */
+    /** The machine lacks memory if tasks waited for memory for at least this share of the time. */
     private static final double MUCH_MEMORY = 0.1;
 
     /**
-     * If the kernel does not report stalls, memory is short if at least this number of pages is read back per second.
+     * If the kernel does not report stalls, the machine lacks memory if at least this number of pages is read back per
+     * second.
      */
     private static final double MANY_FAULTS = 100;
 

@@ -25,7 +25,7 @@ final class PressureRules {
     private static final Set<Kind> BY_MEMORY =
             EnumSet.of(Kind.NATIVE, Kind.JVM_PAUSE, Kind.OUTSIDE, Kind.COLLECTOR, Kind.UNEXPLAINED, Kind.CLASS_LOADING);
 
-    /** The kinds of activities and waits that also take longer if memory is short. */
+    /** The kinds of activities and waits that also take longer if the machine lacks memory. */
     private static final Set<Kind> SLOWED =
             EnumSet.of(Kind.COMPUTING, Kind.FILE, Kind.LOG, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.RUN_QUEUE);
 

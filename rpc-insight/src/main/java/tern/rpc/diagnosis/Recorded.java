@@ -19,8 +19,9 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     }
 
     /**
-     * Returns whether this recording shows the present state: calls missed the latency target then as they do now, or
-     * met it then as they do now. A recording that ended before the present first cause came first shows another cause.
+     * Returns whether this recording shows the present state: calls missed the latency target both at the start of the
+     * recording and now, or met it both times. A recording that ended before the present first cause was ranked first
+     * shows another cause.
      *
      * @param now the present miss of the latency target; null if calls meet the target
      * @param latest the last period with a first cause; null if there was none

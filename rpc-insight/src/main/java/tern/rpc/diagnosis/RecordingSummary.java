@@ -152,7 +152,9 @@ final class RecordingSummary {
         return lines;
     }
 
-    /** Returns the total time of the entries of this kind. A large share of a short time is not remarkable. */
+    /**
+     * Returns the total time of the entries of this kind, because a large share of a short total time is unimportant.
+     */
     private static String ofTime(String word, double all) {
         return TIMED.contains(word) ? String.format(Locale.ROOT, " of %,.0f ms", all) : "";
     }

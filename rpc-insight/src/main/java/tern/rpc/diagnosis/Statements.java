@@ -92,12 +92,12 @@ final class Statements {
         return place.isEmpty() ? "" : "; thread " + holder.thread().getName() + " is in " + place;
     }
 
-    /** Returns the code of the application that the holder's thread runs now; empty if it runs none. */
+    /** Returns the application code that the holder's thread runs now; empty if it runs none. */
     static String place(Holder holder) {
         return place(holder.thread().getStackTrace());
     }
 
-    /** Returns the innermost code of the application on a stack, and the code that called it; empty if there is none. */
+    /** Returns the innermost application code on a stack, and the code that called it; empty if there is none. */
     static String place(StackTraceElement[] frames) {
         List<StackTraceElement> path = ApplicationFrames.of(frames).all();
         if (path.isEmpty()) {

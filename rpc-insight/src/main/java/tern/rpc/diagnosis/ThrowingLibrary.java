@@ -29,7 +29,7 @@ final class ThrowingLibrary {
 
     /**
      * Returns the kind of the client library that threw the exception: the library that contains its class, or the
-     * innermost library on its stack that code of the application called. Returns null if there is none.
+     * innermost library on its stack that application code called. Returns null if there is none.
      */
     static @Nullable Kind of(Throwable failure) {
         Kind kind = of(failure.getClass().getName());

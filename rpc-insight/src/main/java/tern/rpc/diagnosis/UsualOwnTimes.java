@@ -11,17 +11,20 @@ import tern.rpc.Phase;
 
 /**
  * Divides the extra time that late or failed calls spent outside of operations. Only the sum of this time is known for
- * usual calls. Samples of punctual calls show in which activities and waits it usually passes, so that a wait that all
- * calls contain is not taken for the reason why some of them are late.
+ * usual calls. Samples of calls that met the latency target show how this time is usually divided into activities and
+ * waits. A wait that all calls contain is therefore not reported as the reason why some calls are late.
  */
 final class UsualOwnTimes {
 
-    /** The minimum number of samples of the punctual calls to a method that show how their time passes. */
+    /**
+     * The minimum number of samples of calls to a method that met the latency target. Fewer samples do not show how the
+     * calls spend their time.
+     */
     private static final int MIN_LOOKS = 8;
 
     private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());
 
-    // for each method, the weights of the activities and waits of punctual calls
+    // for each method, the weights of the activities and waits of calls that met the target
     private final Map<String, Times> weights;
 
     private UsualOwnTimes(Map<String, Times> weights) {
@@ -29,7 +32,7 @@ final class UsualOwnTimes {
     }
 
     /**
-     * Finds the samples of punctual calls to the methods of the given late or failed calls.
+     * Finds the samples of calls that met the target, to the methods of the given late or failed calls.
      *
      * @param samples the samples of all sampled calls, including calls that met the latency target
      */

@@ -7,7 +7,7 @@ import tern.rpc.evidence.VirtualStacks;
 
 /**
  * Reads the stacks of virtual threads that serve no call. The pause until the next reading is at least a hundred times
- * the duration of the last reading. If no virtual thread runs code of the application, the next reading follows after a
+ * the duration of the last reading. If no virtual thread runs application code, the next reading follows after a
  * minute. Not thread-safe: only one thread uses it.
  */
 final class VirtualTasks {

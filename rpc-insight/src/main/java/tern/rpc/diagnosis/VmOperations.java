@@ -96,9 +96,9 @@ final class VmOperations {
     }
 
     /**
-     * Returns whether the diagnosis itself asks for operations with the given name while it samples late calls. An
-     * operation that the diagnosis itself asks for does not explain a pause. If it took long, it mostly waited for a
-     * thread that did not stop in time.
+     * Returns whether the diagnosis itself requests operations with the given name while it samples late calls. An
+     * operation that the diagnosis itself requests is not the reason for a pause. If it took long, it mostly waited for
+     * a thread that did not stop in time.
      */
     static boolean isOwn(String operation) {
         return operation.equals("ThreadDump") || operation.equals("FindDeadlocks");

@@ -6,11 +6,11 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Decides whether calls wait for a worker because their work takes too long, or because there are too few workers.
- * Extra work explains the wait only if the workers would suffice without it.
+ * Extra work is the reason for the wait only if there would be enough workers without it.
  */
 final class WorkerRules {
 
-    /** Work that takes less than this share of the latency target does not explain a wait for a worker. */
+    /** Work that takes less than this share of the latency target is not the reason for a wait for a worker. */
     private static final double NOTABLE = 0.1;
 
     /** If more than this share of the workers is busy, some calls have to wait for one. */

@@ -375,7 +375,7 @@ public final class ApplicationCode {
         return ApplicationCode::owns;
     }
 
-    /** Returns whether the class is in a package that is known to contain code of the application. */
+    /** Returns whether the class is in a package that is known to contain application code. */
     static boolean isKnown(String className) {
         for (String prefix : KNOWN) {
             if (className.startsWith(prefix)) {

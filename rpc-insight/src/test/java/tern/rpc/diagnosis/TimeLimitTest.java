@@ -21,7 +21,7 @@ class TimeLimitTest {
         assertThat(endsAfter(Duration.ofMillis(1_500), 2_100)).isFalse();
     }
 
-    /** Applications set the largest number to switch a limit off. */
+    /** Some applications disable a limit by setting it to the largest number. */
     @Test
     void largestLimitEndsNoOperation() {
         assertThat(endsAfter(Duration.ofMillis(Long.MAX_VALUE), 100)).isFalse();

@@ -23,7 +23,7 @@ import tern.rpc.StatusCode;
  */
 public final class Script {
 
-    /** The reaction of one step to a call. */
+    /** Creates the answer to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);

@@ -68,7 +68,8 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
             ran = true;
         }
         try {
-            shares.passEnds(); // even after an error, because otherwise resting connections might never be read again
+            // even after an error, because otherwise connections that wait for other networks might never be read again
+            shares.passEnds();
         } catch (Error e) {
             survived(e);
             ran = true;

@@ -27,7 +27,7 @@ public final class IncompleteInput {
 
         /**
          * Returns whether the connection has calls other than health watches, and little of the memory for requests is
-         * used. Slow bytes then harm nobody.
+         * used. Slow bytes are then harmless.
          */
         boolean hasPatience();
 

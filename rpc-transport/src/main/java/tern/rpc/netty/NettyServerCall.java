@@ -108,9 +108,9 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
     }
 
     /**
-     * Does the same as {@link #claimAnswer}, for a result or a failure of the method. Then this call no longer refers
-     * to the arguments, because the connection removes an answered call only at its next check. If the heap is full,
-     * that check may be late, and the arguments of answered calls would keep it full.
+     * Works like {@link #claimAnswer} for a result or a failure of the method, and also drops the reference to the
+     * arguments. The connection removes an answered call only at its next check. If the heap is full, this check may be
+     * late, and the arguments of answered calls would keep the heap full.
      */
     protected boolean claimResult() {
         if (!claimAnswer()) {

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * write queue, so many streams can fill it although each of them has few unsent bytes. A stream waits while the queue is
  * full, and is notified when the queue has room again.
  *
- * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the room is
- * enough for. If all of them were notified at once, thousands of threads would wake up for the room of a single message,
+ * <p>Waiting streams are notified in the order in which they began to wait, and only as many at a time as the queue has
+ * room for. If all of them were notified at once, thousands of threads would wake up for the room of a single message,
  * and most of them would wait again. A notified stream may send nothing, or may send later on another thread. The room
  * is therefore checked again shortly afterwards, until no stream waits or the queue is full. Thread-safe.
  */

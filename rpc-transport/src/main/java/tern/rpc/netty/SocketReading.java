@@ -25,8 +25,9 @@ final class SocketReading implements RecvByteBufAllocator {
     private boolean dropping; // true if all received bytes are dropped, so that nothing pauses reading
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private boolean resting; // true while the event loop reads from other addresses first
-    private boolean paused; // true while reading is paused; a rest does not count as a pause
-    private int usedNanos; // the time of the event loop for the bytes that were read last
+    // true while reading is paused; the time in which the event loop reads from other addresses first does not count
+    private boolean paused;
+    private int usedNanos; // how long the event loop was busy with the bytes that were read last
     private long sinceNanos = System.nanoTime(); // the time at which reading last resumed
 
     /**
@@ -58,8 +59,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called after bytes have been read and processed. The connection may then rest until other networks have been
-     * read.
+     * Called after bytes have been read and processed. The event loop may then read from other networks before it reads
+     * from this connection again.
      *
      * @param nanos the time that this has taken on the event loop
      */
@@ -75,12 +76,12 @@ final class SocketReading implements RecvByteBufAllocator {
         return resting;
     }
 
-    /** Returns the time of the event loop for the bytes that were read last. */
+    /** Returns how long the event loop was busy with the bytes that were read last. */
     int usedNanos() {
         return usedNanos;
     }
 
-    /** Called when the event loop begins to read from other addresses first, or when this rest ends. */
+    /** Called when the event loop begins or stops reading from other addresses first. */
     void rest(boolean begins) {
         resting = begins;
         if (channel.isOpen()) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes one step of a call fail, for tests that check whether a failed call leaves resources in use. Only one failure
- * is planted at a time. The fault affects only threads whose names match a pattern.
+ * is injected at a time. The fault affects only threads whose names match a pattern.
  */
 final class Planted {
 
@@ -111,7 +111,7 @@ final class Planted {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws the planted throwable, which may be a checked exception, if this step must fail. */
+    /** Throws the injected throwable, which may be a checked exception, if this step must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             Planted.<RuntimeException>sneak(kind.make());

@@ -254,7 +254,7 @@ final class WatchedConnection implements InvocationHandler {
                     return Proxy.newProxyInstance(
                             rows.getClass().getClassLoader(), types.toArray(Class<?>[]::new), this);
                 } catch (IllegalArgumentException e) {
-                    // A class loader hides one of the interfaces, so code of the application cannot use it either.
+                    // A class loader hides one of the interfaces, so application code cannot use it either.
                     return WatchedConnection.proxy(ResultSet.class, this);
                 }
             }
