@@ -36,7 +36,7 @@ final class FairShares {
 
     /**
      * A tenant floods if, in the majority vote, its calls exceed the calls of all other tenants by more than 1/{@value}
-     * of all calls, that is, if it sent more than two thirds of the calls.
+     * of all calls. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 

@@ -361,8 +361,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns the reason to refuse a call that has waited for a worker until its time limit; null if the call waits on
-     * or if an idle thread has just taken it.
+     * Returns the reason to refuse a call that has waited for a worker until its time limit. Returns null if the call
+     * continues to wait, or if an idle thread has just taken it.
      */
     @Nullable
     Refusal reasonToRefuse(ServedCall waiting) {

@@ -18,11 +18,11 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Finds the threads that most likely work on the results that calls wait for, and decides whether their work explains
- * the wait. These threads usually also do other work, so samples show some of these threads in operations even if
- * nobody completes the result. The work of these threads explains the wait in three cases only: an operation takes
- * long, the threads are always busy, so that the awaited task may wait for its turn, or the threads work while calls
- * wait.
+ * Finds the threads that most likely work on the results that calls wait for, and decides whether their work is the
+ * reason for the wait. These threads usually also do other work, so samples show some of these threads in operations
+ * even if nobody completes the result. The work of these threads is the reason for the wait in three cases only. First,
+ * an operation takes long. Second, the threads are always busy, so that the awaited task may wait for its turn. Third,
+ * the threads work while calls wait.
  */
 final class AwaitedWork {
 
@@ -67,8 +67,8 @@ final class AwaitedWork {
     /**
      * Returns the name of the executor or of the threads that most likely work on the results that calls wait for; null
      * if there is none. A busy executor that runs no code of the waiting class may run unrelated work. Such an executor
-     * is chosen only if one of two conditions holds: the calls hand tasks over to executors, or they wait for a task
-     * and the executor's tasks run code of the package in which the calls wait.
+     * is chosen in two cases only. In the first case, the calls hand tasks over to executors. In the second case, the
+     * calls wait for a task, and the executor's tasks run code of the package in which the calls wait.
      */
     @Nullable
     String threadsFor(Part wait) {
@@ -107,8 +107,8 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns whether the work of the given threads may explain the wait. Returns true unless the samples rule this
-     * out.
+     * Returns whether the work of the given threads may be the reason for the wait. Returns true unless the samples
+     * rule this out.
      *
      * @param name the common name of the threads
      */
@@ -156,8 +156,8 @@ final class AwaitedWork {
 
     /**
      * Returns in how many samples of the calls with the given wait a measured task of the call was running or queued.
-     * Samples of a call that is not known to have submitted tasks to the executor with the given threads are counted,
-     * too, because another call or thread may have submitted the task.
+     * Samples of a call that has submitted no task to the executor are counted, too, because another call or thread may
+     * have submitted the task for which the call waits.
      */
     private Looks attended(Part wait, String threads) {
         int all = 0;
@@ -287,8 +287,9 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the evidence that no work of other threads explains the given wait, one fact per short line. Returns an
-     * empty list if the threads that complete the result are unknown, or if their work may explain the wait.
+     * Returns the evidence that no work of other threads is the reason for the given wait, one fact per short line.
+     * Returns an empty list if the threads that complete the result are unknown, or if their work may be the reason for
+     * the wait.
      */
     List<String> facts(Part wait) {
         String name = threadsFor(wait);

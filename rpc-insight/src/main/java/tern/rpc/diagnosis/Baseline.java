@@ -86,8 +86,9 @@ final class Baseline {
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Figure> figures = new HashMap<>();
 
-    // the usual times of operations outside of calls, in the order of their last use; they are limited separately,
-    // because operations outside of calls may have any number of names, for example if a job calls many hosts
+    // The usual times of operations outside of calls, in the order of their last use. Their number is limited
+    // separately, because operations outside of calls may have any number of names, for example if a job calls many
+    // hosts.
     private final Map<String, Figure> outside = new LinkedHashMap<>(16, 0.75f, true);
 
     /** The usual value of a measured quantity. */

@@ -187,8 +187,8 @@ final class CodeText {
     }
 
     /**
-     * Returns whether the calls that spent time on the given activity or wait slept repeatedly: in at least half of the
-     * pairs of successive samples, a new sleep began between the two samples.
+     * Returns whether the calls that spent time on the given activity or wait slept repeatedly. In at least half of the
+     * pairs of successive samples, a new sleep must have begun between the two samples.
      */
     private boolean sleepsRepeatedly(Part part) {
         long pairs = 0;

@@ -14,8 +14,8 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
 /**
- * Finds statements that became slow together while other statements take their usual time: all statements of one table,
- * which wait for a lock, or all statements that write, which wait for the database's log.
+ * Finds statements that became slow together while other statements take their usual time. These are all statements of
+ * one table, which wait for a lock, or all statements that write, which wait for the database's log.
  */
 final class DatabaseLocks {
 

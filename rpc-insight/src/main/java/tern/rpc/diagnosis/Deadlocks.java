@@ -72,8 +72,8 @@ final class Deadlocks {
     }
 
     /**
-     * Returns the text for a slow statement if deadlocks or conflicts explain why it is slow; null otherwise. Deadlocks
-     * explain only statements that write. Conflicts also explain statements that read, because code repeats the whole
+     * Returns the text for a slow statement if deadlocks or conflicts are the reason; null otherwise. Deadlocks slow
+     * down only statements that write. Conflicts also slow down statements that read, because code repeats the whole
      * transaction after a conflict.
      */
     @Nullable

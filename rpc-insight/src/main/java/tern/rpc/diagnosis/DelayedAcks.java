@@ -4,7 +4,7 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange: one side
+ * Recognizes the delay of 40 ms that Nagle's algorithm and delayed acknowledgements add to each exchange. One side
  * waits for an acknowledgement before it sends the rest of a message, and the other side delays the acknowledgement. A
  * longer network path may cause the same delay.
  */
@@ -26,8 +26,8 @@ final class DelayedAcks {
     private DelayedAcks() {}
 
     /**
-     * Returns a hint about delayed acknowledgements for the recommended change; empty if they do not explain the
-     * exchanges' times.
+     * Returns a hint about delayed acknowledgements for the recommended change; empty if they are not the reason for
+     * the exchanges' times.
      */
     static String hint(Part part, ExcessTime excess, Operations operations) {
         Phase phase = Operations.phase(part.kind());

@@ -70,8 +70,9 @@ final class DiagnosisText {
     }
 
     /**
-     * Returns whether there are two main causes. Two causes are main causes if both take much time, and if removing
-     * only one of the two causes would let fewer than half of the late or failed calls meet the target.
+     * Returns whether there are two main causes. Two causes are main causes under two conditions. Both must take much
+     * time, and fewer than half of the late or failed calls would meet the target if only one of the causes were
+     * removed.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1

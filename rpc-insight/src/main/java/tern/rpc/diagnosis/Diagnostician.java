@@ -40,7 +40,7 @@ public final class Diagnostician {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Late or failed calls that ended at most this long ago may explain why a circuit breaker is open. */
+    /** Late or failed calls that ended at most this long ago may be the reason why a circuit breaker is open. */
     private static final long EARLIER_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private static final int HUNG_TARGETS = 10;

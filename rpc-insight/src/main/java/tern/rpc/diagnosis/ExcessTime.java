@@ -126,7 +126,7 @@ final class ExcessTime {
 
     /**
      * Returns the activity or wait to which the call's failure is attributed. Returns null if the call did not fail, or
-     * if a timeout ended the call and the time that the call took explains the timeout.
+     * if a timeout ended the call because the call took too long.
      */
     @Nullable
     Part failureOf(EndedCall call) {
@@ -212,8 +212,8 @@ final class ExcessTime {
 
     /**
      * Returns the operation of the call that failed; null if no operation failed. Application code often throws its own
-     * exception after a failed operation. If the exception shows a programming error, a failed statement or command
-     * does not explain it.
+     * exception after a failed operation. If the exception shows a programming error, a failed statement or command is
+     * not its reason.
      */
     private static @Nullable Part failedOperation(EndedCall call, Part failure) {
         boolean ofStores = failure.kind() == Part.Kind.LIMIT || FailurePart.isOfOwnCode(call);

@@ -56,7 +56,7 @@ final class FailurePart {
 
     /**
      * Returns the activity, wait or exception to which the call's failure is attributed. Returns null if the call did
-     * not fail, or if its failure is better explained by how the call spent its time, such as a timeout.
+     * not fail, or if the way in which the call spent its time shows the reason better, as with a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -138,10 +138,10 @@ final class FailurePart {
     }
 
     /**
-     * Returns whether only the application's own code explains the failure. Returns false if a peer, a pool, an
-     * executor, a timeout, or an error of the database, the JVM or the operating system explains it. Also returns false
-     * for programming errors, such as a NullPointerException. Application code often throws its own exception because
-     * an operation took too long.
+     * Returns whether the application's own code is the only known reason for the failure. Returns false if the reason
+     * is a peer, a pool, an executor, a timeout, or an error of the database, the JVM or the operating system. Also
+     * returns false for programming errors, such as a NullPointerException. Application code often throws its own
+     * exception because an operation took too long.
      */
     static boolean isOfOwnCode(EndedCall call) {
         Throwable failure = call.failure();

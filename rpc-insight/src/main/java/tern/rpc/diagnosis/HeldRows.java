@@ -42,9 +42,9 @@ final class HeldRows {
     private static final Set<Phase> OUTSIDE = EnumSet.of(Phase.HTTP, Phase.RPC, Phase.REDIS);
 
     /**
-     * A transaction explains the wait of a statement only if enough pairs of successive inspections of the connections
-     * find the transaction. The number of such pairs must be at least 1/{@value} of the number of inspections that find
-     * the statement waiting.
+     * A transaction is the reason for the wait of a statement only if enough pairs of successive inspections of the
+     * connections find the transaction. The number of such pairs must be at least 1/{@value} of the number of
+     * inspections that find the statement waiting.
      */
     private static final int PART_OF_WAITS = 3;
 

@@ -130,7 +130,7 @@ final class HiccupMeter {
     }
 
     /**
-     * Returns the pauses within the given period that are not explained by a garbage collection. A pause is attributed
+     * Returns the pauses within the given period that no garbage collection caused. A pause is attributed
      * to the JVM if the process used processor time for more than a quarter of the pause. Otherwise it is attributed to
      * a cause outside the process.
      */

@@ -69,7 +69,8 @@ final class HttpConnections {
     private record Looks(int all, int waits, int connects, int connectingCalls, int slowlyConnectingCalls, int jdk) {}
 
     /**
-     * Returns the text of the cause if the connections explain the time of the given exchange; null otherwise.
+     * Returns the text of the cause if the connections are the reason for the time of the given exchange; null
+     * otherwise.
      *
      * @param host the name of the exchange
      * @param place the code that runs it, preceded by {@code " in "}; empty if unknown

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 
-/** Describes pauses of the JVM that no collection explains. */
+/** Describes pauses of the JVM that no collection caused. */
 final class JvmPauses {
 
     /**
@@ -19,8 +19,8 @@ final class JvmPauses {
     private static final double HALF = 0.5;
 
     /**
-     * The minimum duration of a JVM operation that can explain a pause of the process. Shorter pauses of the process
-     * are not measured.
+     * The minimum duration of a JVM operation that can be the reason for a pause of the process. Shorter pauses of the
+     * process are not measured.
      */
     static final double MIN_NANOS = 20e6;
 
@@ -59,7 +59,7 @@ final class JvmPauses {
     }
 
     /**
-     * Describes pauses that no long operation explains. In such a pause, the JVM waited for threads that did not stop
+     * Describes pauses that no long operation caused. In such a pause, the JVM waited for threads that did not stop
      * in time.
      */
     private static CauseDescription late(@Nullable Part code, List<String> facts) {

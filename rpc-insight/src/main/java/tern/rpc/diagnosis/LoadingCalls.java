@@ -21,8 +21,8 @@ final class LoadingCalls {
 
     /**
      * Three conditions use this value. A call waits for a result if the wait takes at least half of its time. Another
-     * call loads the result if at least half of the samples show it at work. The work of this other call explains the
-     * wait if it takes at least half of the mean wait.
+     * call loads the result if at least half of the samples show it at work. The work of this other call is the reason
+     * for the wait if it takes at least half of the mean wait.
      */
     private static final double HALF = 0.5;
 

@@ -57,7 +57,7 @@ record Machine(
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
-     * Stolen processor time explains late calls only if the stolen time is at least this multiple of its usual value.
+     * Stolen processor time is the reason for late calls only if it is at least this multiple of its usual value.
      * Some hosts always take some processor time.
      */
     private static final double MORE_THAN_USUAL = 2;

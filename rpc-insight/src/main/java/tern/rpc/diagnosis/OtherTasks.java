@@ -35,9 +35,8 @@ final class OtherTasks {
     }
 
     /**
-     * Like {@link #occupy(PoolVerdict)}. Returns false if the calls that wait for the executor run an operation that is
-     * slower than usual and of the same kind as the operations of the tasks, because it most likely slows down the tasks
-     * of the calls as well.
+     * Like {@link #occupy(PoolVerdict)}. Also returns false if the waiting calls run a slow operation of the same kind
+     * as the operations of the tasks, because this operation most likely slows down the tasks of the calls as well.
      *
      * @param tasks the activities in samples of the executor's tasks
      */

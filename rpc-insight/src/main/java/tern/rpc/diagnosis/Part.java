@@ -66,7 +66,7 @@ record Part(Kind kind, String name) {
         DISK(false),
         /** A pause caused by the garbage collector. */
         COLLECTOR(false),
-        /** A pause of the JVM that no garbage collection explains. */
+        /** A pause of the JVM that no garbage collection caused. */
         JVM_PAUSE(false),
         /**
          * A pause of the whole process with a cause outside the process: something stopped the process or the machine.
@@ -84,7 +84,7 @@ record Part(Kind kind, String name) {
         /** An exception in the code. The name contains the exception and its stack frame. */
         FAILURE(false),
         /**
-         * A timeout that ended a call, if no operation of the call explains the timeout. The name contains the
+         * A timeout that ended a call, if no operation of the call is the reason for the timeout. The name contains the
          * exception and its stack frame.
          */
         TIMEOUT(false),

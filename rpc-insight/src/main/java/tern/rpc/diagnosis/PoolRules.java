@@ -17,7 +17,8 @@ final class PoolRules {
     private static final double MIN_OTHER_WORK = 0.1;
 
     /**
-     * The extra work of the holders can explain a wait for the pool only if it takes at least this share of the wait.
+     * The extra work of the holders can be the reason for a wait for the pool only if it takes at least this share of
+     * the wait.
      */
     private static final double MIN_WORK = 0.05;
 
@@ -125,8 +126,8 @@ final class PoolRules {
 
     /**
      * Removes the waits for the results of tasks from the given work, if calls also do enough other work (see {@link
-     * #MIN_OTHER_WORK}). Waits for the results of tasks do not explain a full pool: a call rarely holds a connection
-     * while it waits for a task, and the tasks often wait for the pool themselves.
+     * #MIN_OTHER_WORK}). Waits for the results of tasks are not the reason for a full pool. A call rarely holds a
+     * connection while it waits for a task, and the tasks often wait for the pool themselves.
      */
     private static Times withoutResults(Times work) {
         Times other = work.only(part -> part.kind() != Kind.RESULT);
@@ -135,7 +136,7 @@ final class PoolRules {
 
     /**
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
-     * half of its connections are in use, and the operations of calls explain less than half of the connections in use.
+     * half of its connections are in use, and the operations of calls use less than half of the connections in use.
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
         ObservedPool pool = verdict.pool();

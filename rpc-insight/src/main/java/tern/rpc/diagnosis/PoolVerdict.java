@@ -184,8 +184,8 @@ record PoolVerdict(
     }
 
     /**
-     * Returns whether connections held for a long time explain the waits: the pool is large enough for its normal use,
-     * but too small without these connections.
+     * Returns whether connections held for a long time are the reason for the waits: the pool is large enough for its
+     * normal use, but too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);

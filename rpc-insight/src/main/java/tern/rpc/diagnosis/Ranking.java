@@ -31,8 +31,8 @@ final class Ranking {
     private static final double REFUSED_TARGETS = 10;
 
     /**
-     * If the causes explain less than this share of the extra time with statistical certainty, the rest is reported as
-     * unexplained.
+     * If less than this share of the extra time can be attributed to causes with statistical certainty, the rest is
+     * reported as unexplained.
      */
     private static final double MIN_CERTAIN = 0.3;
 

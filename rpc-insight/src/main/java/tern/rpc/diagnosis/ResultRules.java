@@ -58,7 +58,7 @@ final class ResultRules {
     /**
      * Attributes the time spent waiting for results to the work of the executor's tasks. If most of these tasks wait as
      * well, the time is attributed to other tasks of the same executor, or to something that no stack shows. If the
-     * work of the tasks does not explain the wait, the wait itself stays the cause.
+     * work of the tasks is not the reason for the wait, the wait itself stays the cause.
      */
     void apply() {
         UnknownExecutors unknown = new UnknownExecutors(evidence, excess);
@@ -103,7 +103,7 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether none of the given threads works most of the time. The work of the threads then does not explain
+     * Returns whether none of the given threads works most of the time. The work of the threads is then not the reason
      * why calls always wait for a signal from them: the signal is lost or comes late.
      */
     private static boolean isIdle(TaskSamples threads) {

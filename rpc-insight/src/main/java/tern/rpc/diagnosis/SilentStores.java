@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes a database or a Redis server that does not answer any more: several calls wait for it, and no call has got
+ * Recognizes a database or a Redis server that does not answer any more. Several calls wait for it, and no call has got
  * an answer from it since the waiting calls began. A slow store, or one that makes some calls wait for a lock, still
  * answers other calls.
  */
@@ -171,9 +171,9 @@ final class SilentStores {
     }
 
     /**
-     * Returns whether the hanging statements may explain the wait. There are two cases. In the first case, all hanging
-     * statements may wait for a row lock or for the database's log. In the second case, no hanging statement has hung
-     * for very long, and all hanging statements use the same table or have no usual time.
+     * Returns whether the hanging statements may be the reason for the wait. There are two cases. In the first case,
+     * all hanging statements may wait for a row lock or for the database's log. In the second case, no hanging
+     * statement has hung for very long, and all hanging statements use the same table or have no usual time.
      */
     private boolean areSlow(List<Waiting> waiting) {
         Set<String> known = new TreeSet<>();

@@ -319,9 +319,9 @@ final class TimeOuts {
     }
 
     /**
-     * Returns whether the operation takes longer than usual: the timeout is longer than the usual times, operations
-     * that the timeout does not end are slower, or the timeout ends a larger share of the operations than their usual
-     * times explain.
+     * Returns whether the operation takes longer than usual. There are three cases: the timeout is longer than the
+     * usual times, operations that the timeout does not end are slower, or the timeout ends more operations than
+     * expected from their usual times.
      *
      * @param usually the usual time of one operation
      * @param usualCount how many operations with the same name a call usually runs

@@ -123,7 +123,7 @@ final class UnknownExecutors {
      * Recommends a change for the executor whose threads the calls wait for.
      *
      * @param part the wait of calls for a thread of the executor
-     * @param symptoms the waits for results that the wait for a thread explains
+     * @param symptoms the waits for results that the wait for a thread causes
      */
     Change change(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));
@@ -157,7 +157,7 @@ final class UnknownExecutors {
      * Returns the evidence about the executor whose threads the calls wait for, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
-     * @param symptoms the waits for results that the wait for a thread explains
+     * @param symptoms the waits for results that the wait for a thread causes
      */
     List<String> facts(Part part, List<Symptom> symptoms) {
         TaskSamples executor = evidence.tasks().executor(threads(part));

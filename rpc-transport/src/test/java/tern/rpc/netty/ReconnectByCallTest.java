@@ -125,7 +125,7 @@ class ReconnectByCallTest {
             assertThat(server.port()).isEqualTo(port);
             now.addAndGet(PAUSE_NANOS);
 
-            // The client may already be connected: a failed call begins an attempt in the background, and on a busy
+            // The client may already be connected. A failed call begins an attempt in the background, and on a busy
             // machine this attempt may reach the port only after the server has opened it.
             Await.until("it is called", () -> succeeds(work));
 
