@@ -56,7 +56,6 @@ public final class CompiledTypes {
         }
     }
 
-    /** Returns the compiled type with the given name. */
     public Class<?> type(String name) {
         try {
             return Class.forName(name, false, loader);

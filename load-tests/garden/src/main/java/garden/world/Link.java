@@ -75,7 +75,6 @@ public final class Link implements AutoCloseable {
         }
     }
 
-    /** Resets all connections. */
     public void reset() {
         open.forEach(Link::cut);
         open.clear();

@@ -47,7 +47,6 @@ class BalancersTest {
     private final List<Open> connections = new ArrayList<>();
     private final Figures figures = new Figures();
 
-    /** An open connection. */
     private static final class Open extends IdleConnection {
         int looks; // how often the balancer has checked whether the connection is available
 

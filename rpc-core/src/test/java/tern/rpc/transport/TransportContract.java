@@ -15,7 +15,6 @@ interface TransportContract {
 
     Duration LONG = Duration.ofSeconds(20);
 
-    /** Returns the service. */
     ContractServer service();
 
     /**

@@ -50,7 +50,6 @@ final class BusyProcesses {
      */
     record Usage(long pid, String program, boolean isChild, Duration used) {}
 
-    /** The processes of one program. */
     private static final class Program {
         int processes;
         long nanos;

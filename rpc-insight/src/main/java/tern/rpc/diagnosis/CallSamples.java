@@ -432,7 +432,6 @@ final class CallSamples {
         return looks == 0 ? 0 : (double) computing / looks;
     }
 
-    /** Returns all samples. */
     List<Sample> all() {
         List<Sample> all = new ArrayList<>();
         byCall.values().forEach(all::addAll);

@@ -49,7 +49,6 @@ final class CommonPool {
                 : read;
     }
 
-    /** Returns whether the given pool is the common pool. */
     static boolean isOne(PoolVerdict verdict) {
         return verdict.name().equals(ExecutorNames.COMMON_POOL);
     }

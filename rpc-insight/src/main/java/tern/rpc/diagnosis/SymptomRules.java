@@ -59,7 +59,6 @@ final class SymptomRules {
         this.byCause = byCause;
     }
 
-    /** Applies all rules. */
     void apply() {
         passOnToUnanswered();
         passOnRejectedTasks();

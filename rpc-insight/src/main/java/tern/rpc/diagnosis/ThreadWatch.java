@@ -75,7 +75,6 @@ final class ThreadWatch {
         return burners;
     }
 
-    /** Discards all samples. */
     void clear() {
         last = Map.of();
         places.clear();

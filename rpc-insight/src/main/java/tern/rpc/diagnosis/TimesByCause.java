@@ -77,7 +77,6 @@ final class TimesByCause {
         return part.kind() != Part.Kind.QUEUE && part.kind() != Part.Kind.POOL;
     }
 
-    /** Returns the symptoms by cause. */
     Map<Part, List<Symptom>> symptoms() {
         return symptoms;
     }

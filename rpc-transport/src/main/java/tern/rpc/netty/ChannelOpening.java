@@ -38,7 +38,6 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
         new ConnectAttempt(connection.endpoint(), connection.settings(), tls, this::handlers, this).start(loops, loop);
     }
 
-    /** Creates the handlers of the channel. */
     ChannelHandler handlers() {
         return new ChannelInitializer<Channel>() {
             @Override

@@ -115,7 +115,6 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Creates the handlers for a channel of this connection. */
     ChannelHandler handlers() {
         return opening.handlers();
     }

@@ -197,7 +197,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return channel.isActive();
     }
 
-    /** Returns the calls in flight. */
     public CallsInFlight calls() {
         return calls;
     }

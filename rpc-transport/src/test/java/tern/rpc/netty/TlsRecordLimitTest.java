@@ -122,7 +122,6 @@ class TlsRecordLimitTest {
         return toClient.remaining() < before;
     }
 
-    /** Sends one record. */
     private void send(SSLEngine client, byte[] data) throws SSLException {
         ByteBuffer record = record(client, data);
         if (server.isOpen()) {

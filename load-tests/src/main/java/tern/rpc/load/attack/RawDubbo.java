@@ -42,7 +42,6 @@ final class RawDubbo implements AutoCloseable {
         out.write(frame(++nextId, oneWay, method, descriptor, argument));
     }
 
-    /** Writes encoded frames. */
     void write(byte[] frames) throws IOException {
         out.write(frames);
     }

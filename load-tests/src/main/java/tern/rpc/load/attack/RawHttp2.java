@@ -42,7 +42,6 @@ final class RawHttp2 implements AutoCloseable {
     private static final int SEVEN_BITS = 0x7f;
     private static final int PREFIX_BYTES = 5;
 
-    /** A received frame. */
     record Frame(int type, int flags, int stream, byte[] payload) {
 
         boolean has(int flag) {
@@ -94,7 +93,6 @@ final class RawHttp2 implements AutoCloseable {
                 .array());
     }
 
-    /** Writes encoded frames. */
     void write(byte[] frames) throws IOException {
         out.write(frames);
     }

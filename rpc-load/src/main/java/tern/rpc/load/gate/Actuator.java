@@ -36,7 +36,6 @@ final class Actuator {
         this.diagnosis = URI.create((text.endsWith("/") ? text : text + "/") + "rpc/diagnosis");
     }
 
-    /** Returns the current diagnosis. */
     String diagnosis() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {

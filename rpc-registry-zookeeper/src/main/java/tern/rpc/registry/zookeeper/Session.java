@@ -126,7 +126,6 @@ final class Session implements AutoCloseable {
         return nodes;
     }
 
-    /** Returns the watchers of the session. */
     SharedWatchers watchers() {
         return watchers;
     }

@@ -181,7 +181,6 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return true;
     }
 
-    /** Returns the kind of the calls on this route. */
     CallKind kind() {
         boolean unary = isUnary();
         if (AcceptedTokens.OPEN_SERVICE.equals(service.name())) {

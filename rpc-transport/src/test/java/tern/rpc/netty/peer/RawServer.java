@@ -81,7 +81,6 @@ public final class RawServer implements AutoCloseable {
         }
     }
 
-    /** Returns the number of accepted sockets. */
     public int accepted() {
         return count.get();
     }

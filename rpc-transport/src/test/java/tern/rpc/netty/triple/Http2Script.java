@@ -47,7 +47,6 @@ final class Http2Script implements AutoCloseable {
     private static final int HEADER_BYTES = 9;
     private static final int MAX_FRAME = 16 << 10;
 
-    /** One HTTP/2 frame. */
     record Frame(int type, int flags, int stream, byte[] payload) {
 
         byte[] bytes() {

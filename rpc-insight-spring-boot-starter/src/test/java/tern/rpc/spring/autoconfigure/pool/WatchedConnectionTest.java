@@ -13,7 +13,6 @@ import tern.rpc.pool.StoreNames;
 /** Tests that code can use the objects of a driver as it does without a proxy. */
 class WatchedConnectionTest {
 
-    /** An interface of a driver. */
     public interface DriverRows extends ResultSet {
 
         String version();
