@@ -367,7 +367,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Asks the source to look up the providers again soon. */
+    /** Makes the source look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {

@@ -46,7 +46,7 @@ public record ClusterReport(
      * One provider.
      *
      * @param heard whether the connection is open and the provider has sent bytes on it. Also true for an open
-     *     connection if the transport does not know whether the provider has sent bytes
+     *     connection if the transport does not report whether the provider has sent bytes
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it

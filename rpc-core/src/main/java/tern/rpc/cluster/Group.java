@@ -54,8 +54,8 @@ final class Group {
 
     /**
      * Returns whether a call may be sent to any provider, to find out whether a slow provider has recovered. With
-     * {@link ConsistentHash}, the key of a call determines its provider. The application's own balancers may have
-     * reasons for their choice that the client does not know.
+     * {@link ConsistentHash}, the key of a call determines its provider. The application's own balancers may choose
+     * providers for reasons that the client cannot take into account.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;

@@ -31,7 +31,7 @@ final class ProviderChoice {
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags that are used because calls ask for them. */
+    /** The maximum number of tags that are used because calls have these tags. */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
@@ -49,7 +49,7 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean zoneTold;
     private boolean tagsTold;
-    private final Set<String> wanted = new HashSet<>(); // the tags that were left out until a call asked for them
+    private final Set<String> wanted = new HashSet<>(); // the tags that were left out until a call had them
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -77,7 +77,7 @@ final class ProviderChoice {
     /**
      * Makes the client connect to the providers of a tag from the next choice on, because a call has this tag.
      *
-     * @return false if calls have asked for too many tags already
+     * @return false if calls with too many different tags have already been made
      */
     boolean want(String tag) {
         return wanted.size() < MAX_WANTED && wanted.add(tag);
@@ -151,8 +151,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags that calls have
-     * asked for, and the tags of most providers.
+     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags of earlier calls,
+     * and the tags of most providers.
      */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {

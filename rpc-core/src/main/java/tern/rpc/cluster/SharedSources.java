@@ -61,7 +61,7 @@ final class SharedSources {
     /** The subscription of one reference to a source. */
     interface Subscription {
         /**
-         * Asks the source to look up the providers again soon. If a list of providers is being delayed because of
+         * Makes the source look up the providers again soon. If a list of providers is being delayed because of
          * frequent changes, the delay becomes shorter.
          */
         void refresh();

@@ -28,8 +28,8 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Asks the source to repeat the lookup soon, because no endpoint answers. Any thread may call this method, even
-     * frequently, because the source limits the rate of its lookups. Does not block.
+     * Repeats the lookup soon, because no endpoint answers. Any thread may call this method,
+     * even frequently, because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
  * </ul>
  *
- * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u
- * moves by a twentieth of the difference. A limiter that starts under load does not know u and begins with a step
+ * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
+ * by a twentieth of the difference. A limiter that starts under load has not measured u yet, and begins with a step
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if

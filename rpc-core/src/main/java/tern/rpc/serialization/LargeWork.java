@@ -86,7 +86,7 @@ public final class LargeWork {
             Math.max(1, PROCESSORS - 1),
             MAX_WAITING_TO_DECODE);
 
-    /** The tenant of all work on keys, because a reader does not know who sent its message. */
+    /** The tenant of all work on keys, because a reader has no information about the sender of a message. */
     private static final Object ANY_SENDER = new Object();
 
     /** The maximum size of a decompressed request that is decompressed and decoded without a permit. */

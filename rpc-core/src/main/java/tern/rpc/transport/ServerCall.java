@@ -20,14 +20,14 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Returns the time when the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
     long receivedNanos();
 
-    /** Returns the service name, or null if the transport does not know it before the request is decoded. */
+    /** Returns the service name, or null if it is unknown before the request is decoded. */
     default @Nullable String service() {
         return null;
     }
 
     /**
-     * Returns a method with the same name as the called method, possibly another overload, or null if the transport
-     * does not know it before the request is decoded.
+     * Returns a method with the same name as the called method, possibly another overload, or null if the method is
+     * unknown before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {
         return null;
@@ -43,15 +43,14 @@ public interface ServerCall extends ServerContext.Exchange {
 
     /**
      * Returns the approximate size of the undecoded request in bytes; Integer.MAX_VALUE if it is compressed, and 0 if
-     * the transport does not know the size.
+     * the size is unknown.
      */
     default int requestBytes() {
         return 0;
     }
 
     /**
-     * Returns the call's deadline, or {@link Deadline#none()} if the transport does not know it before the request is
-     * decoded.
+     * Returns the call's deadline, or {@link Deadline#none()} if the deadline is unknown before the request is decoded.
      */
     default Deadline deadline() {
         return Deadline.none();

@@ -95,8 +95,8 @@ class HedgedCallTest {
     }
 
     /**
-     * Makes a hundred calls with the given response time. The client then knows the usual response time, and the budget
-     * allows five hedges.
+     * Makes a hundred calls with the given response time. The client has then measured the usual response time, and the
+     * budget allows five hedges.
      */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {

@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 
 class ServedFailuresTest {
 
-    /** For example, the reader of hessian2 does not know whether it reads a request or an answer. */
+    /** For example, the reader of hessian2 cannot distinguish a request from an answer. */
     @Test
     void callWhoseRequestWasNotDecodedWasNotExecuted() {
         RpcException refusal = RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "too many keys", Executed.MAYBE);

@@ -31,7 +31,7 @@ public final class ThreadIds {
         this.proc = root.resolve("proc");
     }
 
-    /** Finds the native id of the current thread. Asks the kernel only once per thread. */
+    /** Finds the native id of the current thread. Queries the kernel only once per thread. */
     public int register() {
         Thread thread = Thread.currentThread();
         Native known = natives.get(thread.getId());

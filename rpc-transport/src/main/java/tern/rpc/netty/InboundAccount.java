@@ -247,7 +247,8 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
-     * @param asked the budget that requests the check. The budget may have chosen this connection as the only one that
+     * @param asked the budget that has requested the check. The budget may have chosen this connection as the only one
+     *     that
      *     may exceed the budget to complete its message
      */
     void lookAgain(InboundBudget asked) {

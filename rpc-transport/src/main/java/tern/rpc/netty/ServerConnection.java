@@ -303,7 +303,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return tenancy.share();
     }
 
-    /** Returns the handler of the calls, which knows the exported services and the accepted tokens. */
+    /** Returns the handler of the calls, which provides the exported services and the accepted tokens. */
     public CallHandler handler() {
         return port.handler();
     }

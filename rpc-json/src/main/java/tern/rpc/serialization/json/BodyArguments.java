@@ -168,7 +168,7 @@ final class BodyArguments {
 
     /**
      * Decodes the argument from a value, or from an array whose only element is the value. Tries the value first,
-     * because only the deserializer knows whether its type accepts an array.
+     * because only the deserializer determines whether its type accepts an array.
      */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {

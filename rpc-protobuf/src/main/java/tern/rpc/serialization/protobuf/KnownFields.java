@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that a message class's parser knows, by field number and wire type. The fields of a nested message are
- * computed on first use. Thread-safe.
+ * The fields that a message class's parser recognizes, by field number and wire type. The fields of a nested message
+ * are computed on first use. Thread-safe.
  */
 final class KnownFields {
 
@@ -100,8 +100,8 @@ final class KnownFields {
     }
 
     /**
-     * Returns the field that the parser would decode for this tag; null if the parser does not know the field number,
-     * or expects another wire type.
+     * Returns the field that the parser would decode for this tag; null if the parser does not recognize the field
+     * number, or expects another wire type.
      */
     @Nullable
     Field field(int number, int wireType) {

@@ -22,7 +22,7 @@ final class MessageBytes {
     private final MessageLite defaultInstance;
     private final Parser<? extends MessageLite> parser;
     private final Parser<? extends MessageLite> droppingParser;
-    // the fields that the parser knows; null for a lite message, which has no descriptor
+    // the fields that the parser recognizes; null for a lite message, which has no descriptor
     private final @Nullable KnownFields known;
     private final Consumer<String> warnings;
 

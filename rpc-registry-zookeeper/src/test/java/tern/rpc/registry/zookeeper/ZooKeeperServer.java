@@ -146,7 +146,7 @@ final class ZooKeeperServer implements AutoCloseable {
                 .forEach(server::closeSession);
     }
 
-    /** Returns the number of sessions that the server knows. */
+    /** Returns the number of the server's sessions. */
     int sessions() {
         return server.getSessionTracker().globalSessions().size();
     }

@@ -49,7 +49,7 @@ final class HiddenServices {
         return hidden;
     }
 
-    /** Returns the class of a bean if the class has {@code @RpcService} and Spring does not know the class yet. */
+    /** Returns the class of a bean if the class has {@code @RpcService} and the class is still unknown to Spring. */
     private static @Nullable Class<?> behind(ConfigurableListableBeanFactory beans, String name) {
         try {
             boolean isKnown = ExportedBeans.annotation(beans, name) != null;

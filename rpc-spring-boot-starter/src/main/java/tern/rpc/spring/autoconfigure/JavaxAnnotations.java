@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Warns about annotations of Java EE on services and their arguments, such as {@code
- * javax.validation.constraints.NotBlank}. Spring Boot 4 knows only the annotations of Jakarta EE, whose packages begin
- * with {@code jakarta}. Without a warning, the others would silently have no effect. The annotations are recognized by
- * name, because their library is not a dependency.
+ * javax.validation.constraints.NotBlank}. Spring Boot 4 recognizes only the annotations of Jakarta EE, whose packages
+ * begin with {@code jakarta}. Without a warning, the annotations of Java EE would silently have no effect. The
+ * annotations are recognized by name, because their library is not a dependency.
  */
 final class JavaxAnnotations {
 

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The ports on which RPC servers of this process listen. Tests often have several application contexts in one process,
- * which know nothing of each other, so the ports are static. Thread-safe.
+ * which are independent of each other, so the ports are static. Thread-safe.
  */
 final class PortsOfThisProcess {
 

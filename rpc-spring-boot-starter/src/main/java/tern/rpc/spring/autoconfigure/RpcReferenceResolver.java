@@ -90,7 +90,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /**
      * Returns the object to inject.
      *
-     * @param requestedBy the bean that contains the reference; null if the bean factory does not know it
+     * @param requestedBy the bean that contains the reference; null if the bean factory does not report it
      */
     private static Object resolved(
             BeanFactory beans, DependencyDescriptor dependency, RpcReference annotation, @Nullable String requestedBy) {

@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoCon
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import tern.rpc.spring.LocalRpcPort;
 
-/** Tests the explanation for beans that ask for the port of the RPC server too early. */
+/** Tests the explanation for beans that request the port of the RPC server too early. */
 class OwnPortFailureAnalyzerTest {
 
     static class Early {

@@ -61,7 +61,7 @@ class SecuredMethodsTest {
         assertThat(output).doesNotContain(REFUSED).doesNotContain(WITHOUT_EFFECT);
     }
 
-    /** Method security applies {@code @Secured} only if the application asks for it. */
+    /** Method security applies {@code @Secured} only if the application enables it. */
     @Test
     void rolesAreNotSaidToRefuseCalls(CapturedOutput output) {
         provider(OnClass.class, MethodSecurity.class)

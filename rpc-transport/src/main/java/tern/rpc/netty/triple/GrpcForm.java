@@ -191,7 +191,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
 
     /**
      * Answers a unary call with a Java exception. Triple clients need a header that marks the message as an exception
-     * (docs/wire-protocol.md 3.6). Plain gRPC clients do not know this header, so they receive only a status code and a
+     * (docs/wire-protocol.md 3.6). Plain gRPC clients do not read this header, so they receive only a status code and a
      * message.
      */
     @Override

@@ -56,8 +56,8 @@ final class GrpcHeaders {
     private GrpcHeaders() {}
 
     /**
-     * Adds the header that states whether a failed call was executed. Adds nothing if the server does not know whether
-     * the call was executed.
+     * Adds the header that states whether a failed call was executed. Adds nothing if it is unknown whether the call
+     * was executed.
      */
     static void tellExecuted(Http2Headers head, Executed executed) {
         if (executed != Executed.MAYBE) {

@@ -22,7 +22,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
 /**
- * A client based on grpc-java. The client sends messages while the stream is ready, and asks for answers one by one.
+ * A client based on grpc-java. The client sends messages while the stream is ready, and requests answers one by one.
  */
 final class GrpcCaller implements FeedCaller {
 
