@@ -43,7 +43,7 @@ final class EqualWaits {
                         Times.millis(median));
     }
 
-    /** Returns the time that the call spent outside of measured operations. This time contains the wait. */
+    /** Returns the time that the call spent outside of measured operations, including the wait. */
     private static double ownNanos(EndedCall call) {
         return call.ledger().nanos(Phase.OWN, call.endedNanos());
     }

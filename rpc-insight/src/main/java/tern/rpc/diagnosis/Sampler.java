@@ -82,7 +82,8 @@ final class Sampler {
         int httpConnects; // the number of samples in which the thread opened an HTTP connection
         long longestConnect; // the longest period in which the thread opened an HTTP connection in all samples
 
-        // the time of the first sample in the current series of samples in which the thread opened an HTTP connection; 0 if
+        // the time of the first sample in the current series of samples in which the thread opened an HTTP connection;
+        // 0 if
         // there is no current series
         private long connectsSince;
 
