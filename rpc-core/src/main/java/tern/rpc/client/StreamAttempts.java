@@ -340,8 +340,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     // The following methods send requests to the server.
 
     /**
-     * @throws RpcException if the call has no stream yet. This happens only to a publisher that sends more values than
-     *     were requested
+     * @throws RpcException if the call has no stream yet. Only a publisher that sends more values than were requested
+     *     gets this exception
      */
     @Override
     public void send(@Nullable Object value) {

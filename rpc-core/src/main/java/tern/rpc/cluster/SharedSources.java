@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited in vain for the first list
+        private volatile boolean late; // whether a reference has waited for the first list without success
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.

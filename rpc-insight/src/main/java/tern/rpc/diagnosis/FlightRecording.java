@@ -88,8 +88,8 @@ final class FlightRecording {
     /**
      * Returns whether the flight recorder may search for a cause that only the recorder can find. If its start is
      * expensive, the search must not begin before a recording would be due, so that the start does not slow down the
-     * calls of the first diagnoses. It must not begin while the processors are busy either: the start of the flight
-     * recorder discards all compiled code, and busy processors take long to compile the code again.
+     * calls of the first diagnoses. The search must not begin while the processors are busy either: the start of the
+     * flight recorder discards all compiled code, and busy processors take long to compile the code again.
      *
      * @param sinceNanos when calls began to miss the latency target
      */

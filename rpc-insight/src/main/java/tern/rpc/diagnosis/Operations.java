@@ -43,7 +43,7 @@ final class Operations {
         this.answers = answers;
     }
 
-    /** Returns whether two operations run on the same database or Redis server, as far as this is known. */
+    /** Returns whether two operations run on the same database or Redis server, as far as their servers are known. */
     boolean areOfSameServer(String operation, String other) {
         return answers.areOfSameServer(operation, other);
     }

@@ -38,7 +38,7 @@ final class PoolText {
 
     /**
      * A pool is checked for connections that are closed after each use only if calls have missed the latency target for
-     * this time. Before, the pool may still be opening its first connections.
+     * this time. Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -5,8 +5,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Relates statements that wait for locked rows to the operation that the holders of the rows run meanwhile, such as an
- * HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
+ * Relates statements that wait for locked rows to the operation that the holders of the rows run at the same time, such
+ * as an HTTP exchange within a transaction. Both times have one cause. If the operation became slower, it is the cause.
  * Otherwise the cause is that the rows are locked during the operation, unless the operation takes much longer than the
  * wait and makes calls late even without it. Both then remain separate causes.
  */

@@ -174,7 +174,7 @@ final class StackReader {
                 || type.equals("jdk.internal.misc.VirtualThreads");
     }
 
-    /** Returns whether the thread looks up a host's address. It does not matter which library started the lookup. */
+    /** Returns whether the thread looks up a host's address. The library that started the lookup does not matter. */
     static boolean isResolver(ThreadSnapshot thread) {
         Predicate<String> application = ApplicationCode.ownerIn(thread.frames());
         for (StackTraceElement frame : thread.frames()) {

@@ -128,17 +128,18 @@ final class UnsentBudget {
     }
 
     /**
-     * Returns whether connections from this address with many unread bytes get no further answers. This is the case if
-     * the unread answers of all connections exceed {@link #manyBytes}, and the connections from this address hold more
-     * than a few bytes.
+     * Returns whether connections from this address with many unread bytes get no further answers. Two conditions must
+     * hold: the unread answers of all connections exceed {@link #manyBytes}, and the connections from this address hold
+     * more than a few bytes.
      */
     boolean isShortFor(FairBudget.Part part) {
         return all.used() > manyBytes() && !isSmall(part, 0);
     }
 
     /**
-     * Returns whether no connection from this address gets further answers. This is the case if the unread answers of
-     * all connections exceed {@link #mostBytes}, and the connections from this address hold more than a few bytes.
+     * Returns whether no connection from this address gets further answers. Two conditions must hold: the unread
+     * answers of all connections exceed {@link #mostBytes}, and the connections from this address hold more than a few
+     * bytes.
      */
     boolean isFullFor(FairBudget.Part part) {
         return all.used() > mostBytes && !isSmall(part, 0);

@@ -4,8 +4,8 @@ import tern.rpc.RpcMethod;
 
 /**
  * Assigns a task to the least busy of several agents. A call makes one HTTP request for authorization, reads 40 keys
- * from Redis, runs three SQL statements, writes a few log lines, and submits one task to a bounded pool. This is as
- * much work as a typical busy service does per call.
+ * from Redis, runs three SQL statements, writes a few log lines, and submits one task to a bounded pool. A typical busy
+ * service does as much work per call.
  */
 public interface ScheduleService {
 

@@ -83,7 +83,7 @@ public class OnceBenchmark {
         return UserService.class.getMethod("getUser", long.class).getGenericReturnType();
     }
 
-    /** Reads whether the caller blocks. This was determined when the proxy was created. */
+    /** Reads whether the caller blocks. The result was determined when the proxy was created. */
     @Benchmark
     public boolean callModeOnce() {
         MethodDescriptor method = methods.get(called);

@@ -195,7 +195,9 @@ final class DruidLedgerFilter extends FilterAdapter {
         }
     }
 
-    /** Marks the generated keys. They are no result of the statement, and a batch has as many keys as rows. */
+    /**
+     * Marks the generated keys. Generated keys are not a result of the statement, and a batch has as many keys as rows.
+     */
     @Override
     public @Nullable ResultSetProxy statement_getGeneratedKeys(FilterChain chain, StatementProxy statement)
             throws SQLException {

@@ -14,8 +14,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Adds the counting filter to every Druid pool before the pool opens connections. It makes no difference whether Tern
- * or the application created the pool.
+ * Adds the counting filter to every Druid pool before the pool opens connections. The filter is added whether Tern or
+ * the application created the pool.
  */
 final class DruidWatch implements BeanPostProcessor {
 

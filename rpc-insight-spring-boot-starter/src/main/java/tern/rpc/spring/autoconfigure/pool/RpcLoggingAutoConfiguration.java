@@ -48,8 +48,8 @@ public final class RpcLoggingAutoConfiguration {
     }
 
     /**
-     * Matches if Log4j is active. It is not enough to check for its jar, because another implementation may provide
-     * Log4j's API.
+     * Matches if Log4j is active. A check for the jar is not enough, because another implementation may provide Log4j's
+     * API.
      */
     static final class Log4jActive extends SpringBootCondition {
 
