@@ -110,22 +110,22 @@ class NestedCallsTest {
                 await(cancelled);
             }
             switch (how.substring(how.indexOf(' ') + 1)) {
-                case "blocking" -> told(catchThrowableOfType(RpcException.class, bank::pay));
-                case "filtered" -> told(catchThrowableOfType(RpcException.class, filteredBank::pay));
-                case "later" -> bank.payLater().whenComplete((paid, failure) -> told(failure));
-                case "filtered later" -> filteredBank.payLater().whenComplete((paid, failure) -> told(failure));
-                case "stream" -> bank.payments().subscribe(new Told());
+                case "blocking" -> record(catchThrowableOfType(RpcException.class, bank::pay));
+                case "filtered" -> record(catchThrowableOfType(RpcException.class, filteredBank::pay));
+                case "later" -> bank.payLater().whenComplete((paid, failure) -> record(failure));
+                case "filtered later" -> filteredBank.payLater().whenComplete((paid, failure) -> record(failure));
+                case "stream" -> bank.payments().subscribe(new StreamRecorder());
                 default -> throw new AssertionError(how);
             }
             return new CompletableFuture<>();
         }
 
-        private void told(@Nullable Throwable failure) {
-            RpcException told = (RpcException) Objects.requireNonNull(failure);
-            events.add(told.code() + " " + told.wasExecuted());
+        private void record(@Nullable Throwable failure) {
+            RpcException error = (RpcException) Objects.requireNonNull(failure);
+            events.add(error.code() + " " + error.wasExecuted());
         }
 
-        private final class Told implements Flow.Subscriber<String> {
+        private final class StreamRecorder implements Flow.Subscriber<String> {
             @Override
             public void onSubscribe(Flow.Subscription subscription) {
                 subscription.request(1);
@@ -138,7 +138,7 @@ class NestedCallsTest {
 
             @Override
             public void onError(Throwable failure) {
-                told(failure);
+                record(failure);
             }
 
             @Override
