@@ -118,6 +118,9 @@ final class BaselineUpdater {
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
+        if (seen.own() >= 0 && seen.others() >= 0) {
+            usual.learn("busy", seen.busy());
+        }
         if (seen.stolen().share() >= 0) {
             usual.learn("stolen", seen.stolen().share());
         }

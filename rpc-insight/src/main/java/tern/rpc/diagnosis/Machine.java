@@ -16,6 +16,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param collectionCause the JVM's reason for the collections that took the most time; null if there were none
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
+ * @param usuallyBusy the number of processors that all processes together usually keep busy
  * @param burners groups of threads in descending order of used processor time
  * @param collectorThreads the number of processors that threads of the collector kept busy
  * @param second the changes of the kernel counters in the last seconds; null if nothing is known
@@ -34,6 +35,7 @@ record Machine(
         @Nullable String collectionCause,
         double allocatedPerSecond,
         double usuallyAllocatedPerSecond,
+        double usuallyBusy,
         List<Burner> burners,
         double collectorThreads,
         @Nullable MachineSecond second,
@@ -49,6 +51,9 @@ record Machine(
     static final double NEARLY_FULL = 0.85;
 
     private static final double FULL = 0.8;
+
+    /** The processors are as busy as usual if the difference is below this share of their whole time. */
+    private static final double MUCH_BUSIER = 0.1;
 
     /** The host takes much processor time if it takes at least this share of the whole time. */
     private static final double MUCH_STOLEN = 0.1;
@@ -75,7 +80,7 @@ record Machine(
         missing = List.copyOf(missing);
     }
 
-    /** Creates a state with the stolen time of the last second, and an unknown usual stolen time. */
+    /** Creates a state with the stolen time of the last second, and without usual values of the processors. */
     Machine(
             double processors,
             double own,
@@ -100,6 +105,7 @@ record Machine(
                 collectionCause,
                 allocatedPerSecond,
                 usuallyAllocatedPerSecond,
+                -1,
                 burners,
                 collectorThreads,
                 second,
@@ -111,12 +117,12 @@ record Machine(
 
     /** Returns a copy with the growth of the used memory. */
     Machine growing(@Nullable HeapGrowth of) {
-        return with(usuallyAllocatedPerSecond, stolen, of, collects);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, stolen, of, collects);
     }
 
     /** Returns a copy with the code that calls {@code System.gc()}. */
     Machine collectedBy(@Nullable CollectionCaller caller) {
-        return with(usuallyAllocatedPerSecond, stolen, growth, caller);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, stolen, growth, caller);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -176,13 +182,17 @@ record Machine(
         }
     }
 
-    /** Returns a copy with the usual allocation rate and the usual share of stolen processor time. */
-    Machine usually(double allocated, double stolenShare) {
-        return with(allocated, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
+    /**
+     * Returns a copy with the usual allocation rate, the usual number of busy processors, and the usual share of stolen
+     * processor time.
+     */
+    Machine usually(double allocated, double busy, double stolenShare) {
+        return with(allocated, busy, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
     }
 
     private Machine with(
             double usuallyAllocated,
+            double newUsuallyBusy,
             Stolen newStolen,
             @Nullable HeapGrowth newGrowth,
             @Nullable CollectionCaller caller) {
@@ -196,6 +206,7 @@ record Machine(
                 collectionCause,
                 allocatedPerSecond,
                 usuallyAllocated,
+                newUsuallyBusy,
                 burners,
                 collectorThreads,
                 second,
@@ -225,19 +236,35 @@ record Machine(
     }
 
     /**
-     * Returns whether the processors are saturated and other processes use at least twice as much processor time as
-     * this process.
+     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as much
+     * processor time as this process.
      */
     boolean isFullOfOthers() {
-        return isFull() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
+        return isFull()
+                && !isUsuallyAsBusy()
+                && others >= 2 * Math.max(0, own)
+                && others >= processors / 2.0;
     }
 
     /** Returns whether more than half of the processors are busy. */
     boolean isBusy() {
-        return 2 * (Math.max(0, own) + Math.max(0, others)) > processors;
+        return 2 * busy() > processors;
     }
 
     boolean isFull() {
-        return Math.max(0, own) + Math.max(0, others) >= FULL * processors;
+        return busy() >= FULL * processors;
+    }
+
+    /**
+     * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
+     * usually meet the target, for example because the other processes run with a lower priority.
+     */
+    boolean isUsuallyAsBusy() {
+        return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors;
+    }
+
+    /** The number of processors that all processes together keep busy. */
+    double busy() {
+        return Math.max(0, own) + Math.max(0, others);
     }
 }

@@ -113,6 +113,7 @@ final class MachineWatch implements ProcessWatch {
                 collectors.mainCause(first.at),
                 (look.freedBytes - first.freedBytes) / window * 1e9,
                 -1,
+                -1,
                 withThreads ? threads.read(elapsed) : List.of(),
                 collecting(look, elapsed),
                 recent,

@@ -72,7 +72,8 @@ final class ProcessorRules {
      * servers on this machine wait for processors. If other processes saturate the processors, three slower operations
      * of one kind are enough, because their server may run on this machine. Two things remain separate causes: an
      * activity or wait that takes most of the extra time, and code whose processor time exceeds the time of the slower
-     * operations.
+     * operations. If the processors were usually about as busy, they must have made calls wait measurably: other
+     * processes of a lower priority saturate the processors without delaying calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -91,7 +92,9 @@ final class ProcessorRules {
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
-        if (one || !many || !(machine.isFull() || machine.throttled() > THROTTLED)) {
+        boolean isFull =
+                machine.isFull() && (!machine.isUsuallyAsBusy() || leaves.of(processors) >= NOTABLE * all);
+        if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {

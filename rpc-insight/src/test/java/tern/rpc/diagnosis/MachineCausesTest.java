@@ -257,6 +257,20 @@ class MachineCausesTest {
         assertThat(first.name()).isEqualTo("other processes");
     }
 
+    @Test
+    void processorsThatOthersUsuallyKeepBusyAreNotTheCauseOfSlowerOperations() {
+        shop.machine = machine(0.3, 1.6, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+
+        Diagnosis miss =
+                shop.miss(call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET carrier:80", 70));
+
+        assertThat(miss.causes())
+                .extracting(Cause::kind)
+                .doesNotContain("PROCESSORS")
+                .contains("SLOW HTTP PEER", "SLOW STATEMENT");
+    }
+
     /**
      * Simulates a machine with free processors. The host gives the given share of their time to other virtual machines.
      */
@@ -270,6 +284,7 @@ class MachineCausesTest {
                 0.2,
                 null,
                 10e6,
+                -1,
                 -1,
                 List.of(),
                 0,
