@@ -93,7 +93,7 @@ final class ProcessorRules {
                 .count();
         boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
         boolean isFull =
-                machine.isFull() && (!machine.isUsuallyAsBusy() || leaves.of(processors) >= NOTABLE * all);
+                machine.isFull() && (!machine.isUsuallyAsBusy() || byCause.of(processors) >= NOTABLE * all);
         if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
         }
