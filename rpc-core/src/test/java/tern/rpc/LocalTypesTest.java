@@ -48,6 +48,8 @@ class LocalTypesTest {
                 "org.springframework.data.domain.Sort",
                 "public abstract class Sort implements org.springframework.data.util.Streamable<String>,"
                         + " java.io.Serializable {}");
+        sources.put(
+                "org.springframework.http.HttpHeaders", "public class HttpHeaders implements java.io.Serializable {}");
         sources.put("kotlin.Function", "public interface Function<R> {}");
         sources.put("kotlin.coroutines.Continuation", "public interface Continuation<T> {}");
         sources.put("kotlin.jvm.functions.Function0", "public interface Function0<R> extends kotlin.Function<R> {}");
@@ -67,6 +69,10 @@ class LocalTypesTest {
                 "public final class PayGrpc { public static String getServiceDescriptor() { return null; }"
                         + " public interface AsyncService { default void pay(String what,"
                         + " io.grpc.stub.StreamObserver<String> answers) {} } }");
+        sources.put(
+                "shop.Clerk",
+                "public record Clerk(String getName) implements java.security.Principal, java.io.Serializable {}");
+        sources.put("shop.Clerks", "public interface Clerks { Clerk first(); }");
         sources.put("shop.Bytes", "public class Bytes implements " + MULTIPART_FILE + ", java.io.Serializable {}");
         sources.put("shop.Upload", "public interface Upload { void put(Bytes bytes); }");
         sources.put(
@@ -87,7 +93,11 @@ class LocalTypesTest {
             "kotlinx.coroutines.flow.Flow<String>",
             "io.smallrye.mutiny.Multi<String>",
             "com.fasterxml.jackson.databind.JsonNode",
-            "tools.jackson.databind.node.ObjectNode"
+            "tools.jackson.databind.node.ObjectNode",
+            "org.springframework.http.HttpHeaders",
+            "java.security.Principal",
+            "org.w3c.dom.Document",
+            "org.slf4j.Logger"
         }) {
             String name = serviceOf(type.replaceFirst("<.*", ""));
             sources.put("shop." + name, "public interface " + name + " { " + type + " get(); }");
@@ -112,7 +122,11 @@ class LocalTypesTest {
         "kotlinx.coroutines.flow.Flow, return a java.util.concurrent.Flow.Publisher",
         "io.smallrye.mutiny.Multi, return a Flow.Publisher itself",
         "com.fasterxml.jackson.databind.JsonNode, 'declare a record, a Map<String, Object> or a String'",
-        "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'"
+        "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'",
+        "org.springframework.http.HttpHeaders, 'declare a Map<String, List<String>>'",
+        "java.security.Principal, pass the name as a String",
+        "org.w3c.dom.Document, pass the XML as a String",
+        "org.slf4j.Logger, leave it out"
     })
     void typeOfALibraryIsRefusedWithItsReplacement(String type, String advice) {
         Class<?> service = types.type("shop." + serviceOf(type));
@@ -150,5 +164,6 @@ class LocalTypesTest {
     @Test
     void serializableClassOfTheApplicationMayImplementATypeOfALibrary() {
         assertThatCode(() -> ServiceDescriptor.of(types.type("shop.Upload"))).doesNotThrowAnyException();
+        assertThatCode(() -> ServiceDescriptor.of(types.type("shop.Clerks"))).doesNotThrowAnyException();
     }
 }

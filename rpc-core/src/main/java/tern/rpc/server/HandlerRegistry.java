@@ -149,7 +149,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
             throw unknown("service " + PeerText.name(interfaceName) + " is not exported here; exported services: "
-                    + exported);
+                    + exported + likeName(interfaceName));
         }
         return exports.service;
     }
@@ -270,7 +270,25 @@ final class HandlerRegistry implements ServiceLookup {
                         ? service + " is not exported here without group and version; exported services: " + exported
                                 + "; set group and version of the reference, or send the headers tri-service-group and"
                                 + " tri-service-version"
-                        : service + " is not exported here; exported services: " + exported);
+                        : service + " is not exported here; exported services: " + exported
+                                + likeName(key.interfaceName()));
+    }
+
+    /**
+     * Returns the end of the message about an unknown name: the only interface with the same simple name, which callers
+     * miss with another package, a dot in place of {@code $}, or a prefix. Returns an empty string if there is none.
+     */
+    private String likeName(String asked) {
+        List<String> like = byInterface.containsKey(asked)
+                ? List.of()
+                : byInterface.keySet().stream()
+                        .filter(name -> simpleName(name).equalsIgnoreCase(simpleName(asked)))
+                        .toList();
+        return like.size() == 1 ? "; did you mean " + like.get(0) + "?" : "";
+    }
+
+    private static String simpleName(String name) {
+        return name.substring(Math.max(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')), name.lastIndexOf('/')) + 1);
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

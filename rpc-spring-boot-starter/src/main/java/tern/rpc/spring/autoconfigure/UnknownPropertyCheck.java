@@ -49,6 +49,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
+        // The warning comes first, because an argument in another form can be the reason for a problem below.
+        MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -69,7 +71,6 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         prefixes.warnOfDubbo(beans.getBeanClassLoader());
         prefixes.warnOfGrpc(beans.getBeanClassLoader());
-        MisplacedArguments.warn(beans, known);
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"
