@@ -12,7 +12,12 @@ class ServiceExportTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"*, '', group '*'", "'a,b', '', group 'a,b'", "'', *, version '*'", "'', '1.0, 2.0', version '1.0, 2.0'"})
+    @CsvSource(delimiter = '|', textBlock = """
+            *   | ''       | group '*'
+            a,b | ''       | group 'a,b'
+            ''  | *        | version '*'
+            ''  | 1.0, 2.0 | version '1.0, 2.0'
+            """)
     void groupOrVersionThatStandsForSeveralIsRefused(String group, String version, String named) {
         assertThatThrownBy(() -> ServiceExport.of(Greetings.class, name -> name, group, version))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -57,12 +57,6 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
-    /** The beginning of Jackson's message about a key of a map that has the wrong form. */
-    private static final String WRONG_KEY = "Cannot deserialize Map key";
-
-    /** A part of Jackson's message about a number that the declared type cannot hold. */
-    private static final String OUT_OF_RANGE = "out of range";
-
     /** The beginning of Jackson's message about the key of a map that has the wrong form. */
     private static final String WRONG_KEY = "Cannot deserialize Map key";
 

@@ -223,7 +223,8 @@ class HostileJsonTest {
             assertThat(message("integers", "[" + number + "]")).contains("more than 100 digits");
         }
         assertThat(message("decimal", "\"1e999999999\"")).contains("more than 100 digits");
-        assertThat(message("number", "1e999999999")).isEqualTo("Target/number, parameter 1 (n): expected int");
+        assertThat(message("number", "1e999999999"))
+                .isEqualTo("Target/number, parameter 1 (n): expected int, found a number that does not fit");
     }
 
     @Test
