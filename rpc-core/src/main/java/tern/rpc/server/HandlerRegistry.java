@@ -279,16 +279,21 @@ final class HandlerRegistry implements ServiceLookup {
      * miss with another package, a dot in place of {@code $}, or a prefix. Returns an empty string if there is none.
      */
     private String likeName(String asked) {
+        String simple = asked.substring(
+                Math.max(Math.max(asked.lastIndexOf('.'), asked.lastIndexOf('$')), asked.lastIndexOf('/')) + 1);
         List<String> like = byInterface.containsKey(asked)
                 ? List.of()
                 : byInterface.keySet().stream()
-                        .filter(name -> simpleName(name).equalsIgnoreCase(simpleName(asked)))
+                        .filter(name -> endsWith(name, simple))
                         .toList();
         return like.size() == 1 ? "; did you mean " + like.get(0) + "?" : "";
     }
 
-    private static String simpleName(String name) {
-        return name.substring(Math.max(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')), name.lastIndexOf('/')) + 1);
+    private static boolean endsWith(String name, String simple) {
+        int from = name.length() - simple.length();
+        return from > 0
+                && ".$".indexOf(name.charAt(from - 1)) >= 0
+                && name.regionMatches(true, from, simple, 0, simple.length());
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

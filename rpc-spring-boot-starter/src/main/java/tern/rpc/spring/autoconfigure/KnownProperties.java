@@ -149,9 +149,7 @@ final class KnownProperties {
             for (String element : path) {
                 int length = element.equals(ANY) ? elementsIn(matcher.group(++group)) : 1;
                 index += length;
-                String written = name.getElement(index - 1, Form.ORIGINAL);
-                // The simple name of a nested interface follows the last $.
-                String last = length > 1 ? written.substring(written.lastIndexOf('$') + 1) : written;
+                String last = name.getElement(index - 1, Form.ORIGINAL);
                 elements.add(
                         length > 1 ? DataObjectPropertyName.toDashedForm(last) : element.equals(ANY) ? last : element);
             }

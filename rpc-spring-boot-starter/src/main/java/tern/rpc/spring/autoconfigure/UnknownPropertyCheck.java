@@ -18,6 +18,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
@@ -128,7 +129,24 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = source.getConfigurationProperty(name);
         return "property " + name + origin(property) + " "
-                + suggestions.problem(name, property == null ? null : property.getValue());
+                + suggestions.problem(withDots(source, name), property == null ? null : property.getValue());
+    }
+
+    /**
+     * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
+     * interface, so its simple name could not be suggested.
+     */
+    private static ConfigurationPropertyName withDots(
+            ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        if (source.getUnderlyingSource() instanceof EnumerablePropertySource<?> names) {
+            for (String written : names.getPropertyNames()) {
+                if (written.indexOf('$') >= 0
+                        && ConfigurationPropertyName.adapt(written, '.').equals(name)) {
+                    return ConfigurationPropertyName.adapt(written.replace('$', '.'), '.');
+                }
+            }
+        }
+        return name;
     }
 
     /** Returns the place where the property is set, in parentheses. Returns an empty string if the place is unknown. */
