@@ -270,10 +270,17 @@ class BodyArgumentsTest {
 
     @Test
     void aMessageNamesTheDeclaredTypeAndNotTheClassThatIsMade() {
-        assertRefused("list", "7", "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>, found no array");
-        assertRefused("set", "7", "Greetings/set, parameter 1 (s): expected java.util.Set<java.lang.Integer>, found no array");
+        assertRefused(
+                "list",
+                "7",
+                "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>, found no array");
+        assertRefused(
+                "set",
+                "7",
+                "Greetings/set, parameter 1 (s): expected java.util.Set<java.lang.Integer>, found no array");
         assertRefused("array", "7", "Greetings/array, parameter 1 (a): expected int[], found no array");
-        assertRefused("lists", "[7]", "Greetings/lists, parameter 1 (l) at $[0]: expected java.util.List, found no array");
+        assertRefused(
+                "lists", "[7]", "Greetings/lists, parameter 1 (l) at $[0]: expected java.util.List, found no array");
         assertRefused(
                 "map",
                 "7",

@@ -124,7 +124,9 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         } catch (RpcStartException e) {
             MethodParameter parameter = point.getMethodParameter();
             Method method = parameter == null ? null : parameter.getMethod();
-            if (method == null || method.getParameterCount() < 2 || on(point.getAnnotations()).isPresent()) {
+            if (method == null
+                    || method.getParameterCount() < 2
+                    || on(point.getAnnotations()).isPresent()) {
                 throw e;
             }
             throw new RpcStartException(

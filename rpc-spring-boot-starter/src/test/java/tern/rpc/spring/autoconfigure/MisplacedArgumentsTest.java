@@ -39,7 +39,13 @@ class MisplacedArgumentsTest {
 
     @Test
     void otherArgumentsAreLeftAlone(CapturedOutput output) {
-        startedWith("--rpc.server.reflection", "--rpc.client.zone=a", "-Drpc.gateway.url=http://x", "import", "-Dshop.rpc.client.zone=b", "a=b")
+        startedWith(
+                        "--rpc.server.reflection",
+                        "--rpc.client.zone=a",
+                        "-Drpc.gateway.url=http://x",
+                        "import",
+                        "-Dshop.rpc.client.zone=b",
+                        "a=b")
                 .run(here -> assertThat(here).hasNotFailed());
 
         assertThat(output).doesNotContain("is not read as a property").doesNotContain("has no value");

@@ -95,8 +95,8 @@ class BuiltInServicesTest {
 
     @Test
     void healthCheckWithoutGrpcIsAnsweredWithTheProtocolToUse() throws Exception {
-        HttpRequest.Builder check = HttpRequest.newBuilder(
-                URI.create("http://localhost:" + port + "/grpc.health.v1.Health/Check"));
+        HttpRequest.Builder check =
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/grpc.health.v1.Health/Check"));
         HttpClient client = HttpClient.newHttpClient();
 
         HttpResponse<String> get = client.send(check.GET().build(), BodyHandlers.ofString());
