@@ -90,7 +90,6 @@ public final class LocalTypes {
                 types.put(jackson + "databind." + tree, "declare a record, a Map<String, Object> or a String");
             }
         }
-        types.put("java.security.Principal", "pass the name as a String");
         types.put("org.w3c.dom.Node", "pass the XML as a String");
         types.put("org.slf4j.Logger", OMIT);
         types.put("com.google.common.io.ByteSource", BYTES);

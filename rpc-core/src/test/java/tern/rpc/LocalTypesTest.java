@@ -69,10 +69,6 @@ class LocalTypesTest {
                 "public final class PayGrpc { public static String getServiceDescriptor() { return null; }"
                         + " public interface AsyncService { default void pay(String what,"
                         + " io.grpc.stub.StreamObserver<String> answers) {} } }");
-        sources.put(
-                "shop.Clerk",
-                "public record Clerk(String getName) implements java.security.Principal, java.io.Serializable {}");
-        sources.put("shop.Clerks", "public interface Clerks { Clerk first(); }");
         sources.put("shop.Bytes", "public class Bytes implements " + MULTIPART_FILE + ", java.io.Serializable {}");
         sources.put("shop.Upload", "public interface Upload { void put(Bytes bytes); }");
         sources.put(
@@ -95,7 +91,6 @@ class LocalTypesTest {
             "com.fasterxml.jackson.databind.JsonNode",
             "tools.jackson.databind.node.ObjectNode",
             "org.springframework.http.HttpHeaders",
-            "java.security.Principal",
             "org.w3c.dom.Document",
             "org.slf4j.Logger"
         }) {
@@ -124,7 +119,6 @@ class LocalTypesTest {
         "com.fasterxml.jackson.databind.JsonNode, 'declare a record, a Map<String, Object> or a String'",
         "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'",
         "org.springframework.http.HttpHeaders, 'declare a Map<String, List<String>>'",
-        "java.security.Principal, pass the name as a String",
         "org.w3c.dom.Document, pass the XML as a String",
         "org.slf4j.Logger, leave it out"
     })
@@ -164,6 +158,5 @@ class LocalTypesTest {
     @Test
     void serializableClassOfTheApplicationMayImplementATypeOfALibrary() {
         assertThatCode(() -> ServiceDescriptor.of(types.type("shop.Upload"))).doesNotThrowAnyException();
-        assertThatCode(() -> ServiceDescriptor.of(types.type("shop.Clerks"))).doesNotThrowAnyException();
     }
 }
