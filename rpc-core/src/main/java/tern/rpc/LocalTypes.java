@@ -49,6 +49,7 @@ public final class LocalTypes {
         types.put(spring + "data.domain.SliceImpl", "return a record with the List and whether more elements exist");
         types.put(spring + "data.domain.Sort", "pass the names of the properties and the directions");
         types.put(spring + "http.HttpEntity", "return the body");
+        types.put(spring + "http.HttpHeaders", "declare a Map<String, List<String>>");
         types.put(spring + "http.codec.multipart.Part", FILE);
         types.put(spring + "validation.Errors", OMIT);
         types.put(spring + "web.context.request.WebRequest", OMIT);
@@ -89,6 +90,8 @@ public final class LocalTypes {
                 types.put(jackson + "databind." + tree, "declare a record, a Map<String, Object> or a String");
             }
         }
+        types.put("org.w3c.dom.Node", "pass the XML as a String");
+        types.put("org.slf4j.Logger", OMIT);
         types.put("com.google.common.io.ByteSource", BYTES);
         types.put("io.netty.buffer.ByteBuf", BYTES);
         return Map.copyOf(types);

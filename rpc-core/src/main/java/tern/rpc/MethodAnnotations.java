@@ -3,10 +3,13 @@ package tern.rpc;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the annotations of the methods of service interfaces. */
 final class MethodAnnotations {
+
+    private static final Pattern NAME = Pattern.compile("[^\\s\\p{Cntrl}/?#]+");
 
     private MethodAnnotations() {}
 
@@ -38,6 +41,20 @@ final class MethodAnnotations {
                     .getAnnotation(annotation);
         } catch (NoSuchMethodException e) {
             return null;
+        }
+    }
+
+    /**
+     * Checks that a name on the wire can be part of a path.
+     *
+     * @param where the interface or method, for the error message
+     * @throws IllegalArgumentException if the name is empty, or contains a space or a character that separates the
+     *     parts of a path
+     */
+    static void check(@Nullable WireName name, String where) {
+        if (name != null && !NAME.matcher(name.value()).matches()) {
+            throw new IllegalArgumentException("@WireName of " + where + " is '" + name.value()
+                    + "'; expected a name without spaces and slashes, as in a .proto file");
         }
     }
 

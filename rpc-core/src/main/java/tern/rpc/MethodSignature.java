@@ -80,6 +80,7 @@ record MethodSignature(
         RpcMethod marks = MethodAnnotations.of(method, RpcMethod.class);
         checkOneWay(name, marks, method, responses);
         WireName wireName = MethodAnnotations.of(method, WireName.class);
+        MethodAnnotations.check(wireName, name);
         return new MethodSignature(
                 wireName == null ? method.getName() : wireName.value(),
                 method,

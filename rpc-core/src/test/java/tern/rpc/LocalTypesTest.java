@@ -48,6 +48,8 @@ class LocalTypesTest {
                 "org.springframework.data.domain.Sort",
                 "public abstract class Sort implements org.springframework.data.util.Streamable<String>,"
                         + " java.io.Serializable {}");
+        sources.put(
+                "org.springframework.http.HttpHeaders", "public class HttpHeaders implements java.io.Serializable {}");
         sources.put("kotlin.Function", "public interface Function<R> {}");
         sources.put("kotlin.coroutines.Continuation", "public interface Continuation<T> {}");
         sources.put("kotlin.jvm.functions.Function0", "public interface Function0<R> extends kotlin.Function<R> {}");
@@ -87,7 +89,10 @@ class LocalTypesTest {
             "kotlinx.coroutines.flow.Flow<String>",
             "io.smallrye.mutiny.Multi<String>",
             "com.fasterxml.jackson.databind.JsonNode",
-            "tools.jackson.databind.node.ObjectNode"
+            "tools.jackson.databind.node.ObjectNode",
+            "org.springframework.http.HttpHeaders",
+            "org.w3c.dom.Document",
+            "org.slf4j.Logger"
         }) {
             String name = serviceOf(type.replaceFirst("<.*", ""));
             sources.put("shop." + name, "public interface " + name + " { " + type + " get(); }");
@@ -112,7 +117,10 @@ class LocalTypesTest {
         "kotlinx.coroutines.flow.Flow, return a java.util.concurrent.Flow.Publisher",
         "io.smallrye.mutiny.Multi, return a Flow.Publisher itself",
         "com.fasterxml.jackson.databind.JsonNode, 'declare a record, a Map<String, Object> or a String'",
-        "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'"
+        "tools.jackson.databind.node.ObjectNode, 'declare a record, a Map<String, Object> or a String'",
+        "org.springframework.http.HttpHeaders, 'declare a Map<String, List<String>>'",
+        "org.w3c.dom.Document, pass the XML as a String",
+        "org.slf4j.Logger, leave it out"
     })
     void typeOfALibraryIsRefusedWithItsReplacement(String type, String advice) {
         Class<?> service = types.type("shop." + serviceOf(type));

@@ -219,6 +219,21 @@ class ServiceDescriptorTest {
         int send();
     }
 
+    @WireName("shop orders")
+    interface SpacedName {
+        String find();
+    }
+
+    interface SlashedMethod {
+        @WireName("orders/find")
+        String find();
+    }
+
+    interface NamelessMethod {
+        @WireName("")
+        String find();
+    }
+
     interface Empty {}
 
     interface Streams {
@@ -406,6 +421,9 @@ class ServiceDescriptorTest {
         assertRefused(BadTimeout.class, "BadTimeout.send, @RpcMethod(timeout) is 'soon'");
         assertRefused(
                 EndlessTimeout.class, "EndlessTimeout.send, @RpcMethod(timeout) is PT999999999H; expected at most");
+        assertRefused(SpacedName.class, "SpacedName is 'shop orders'; expected a name without spaces and slashes");
+        assertRefused(SlashedMethod.class, "@WireName of SlashedMethod.find is 'orders/find'; expected a name");
+        assertRefused(NamelessMethod.class, "@WireName of NamelessMethod.find is ''; expected a name");
         assertRefused(Empty.class, "has no methods");
         assertRefused(String.class, "is not an interface");
     }

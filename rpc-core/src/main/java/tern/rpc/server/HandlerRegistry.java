@@ -149,7 +149,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
             throw unknown("service " + PeerText.name(interfaceName) + " is not exported here; exported services: "
-                    + exported);
+                    + exported + likeName(interfaceName));
         }
         return exports.service;
     }
@@ -270,7 +270,30 @@ final class HandlerRegistry implements ServiceLookup {
                         ? service + " is not exported here without group and version; exported services: " + exported
                                 + "; set group and version of the reference, or send the headers tri-service-group and"
                                 + " tri-service-version"
-                        : service + " is not exported here; exported services: " + exported);
+                        : service + " is not exported here; exported services: " + exported
+                                + likeName(key.interfaceName()));
+    }
+
+    /**
+     * Returns the end of the message about an unknown name: the only interface with the same simple name, which callers
+     * miss with another package, a dot in place of {@code $}, or a prefix. Returns an empty string if there is none.
+     */
+    private String likeName(String asked) {
+        String simple = asked.substring(
+                Math.max(Math.max(asked.lastIndexOf('.'), asked.lastIndexOf('$')), asked.lastIndexOf('/')) + 1);
+        List<String> like = byInterface.containsKey(asked)
+                ? List.of()
+                : byInterface.keySet().stream()
+                        .filter(name -> endsWith(name, simple))
+                        .toList();
+        return like.size() == 1 ? "; did you mean " + like.get(0) + "?" : "";
+    }
+
+    private static boolean endsWith(String name, String simple) {
+        int from = name.length() - simple.length();
+        return from > 0
+                && ".$".indexOf(name.charAt(from - 1)) >= 0
+                && name.regionMatches(true, from, simple, 0, simple.length());
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

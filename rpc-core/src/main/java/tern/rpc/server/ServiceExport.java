@@ -30,6 +30,16 @@ public record ServiceExport(
         if (weight < 0) {
             throw new IllegalArgumentException("weight of " + key + " is " + weight + "; expected 0 or more");
         }
+        checkOne("group", key.group(), key);
+        checkOne("version", key.version(), key);
+    }
+
+    /** Refuses a wildcard or a list, because no reference could call such an export. */
+    private static void checkOne(String name, String value, ServiceKey key) {
+        if (value.equals("*") || value.indexOf(',') >= 0) {
+            throw new IllegalArgumentException("the " + name + " '" + value + "' of " + key.interfaceName()
+                    + " stands for several " + name + "s; export the service once for each " + name);
+        }
     }
 
     /** Creates an export that is not critical. */

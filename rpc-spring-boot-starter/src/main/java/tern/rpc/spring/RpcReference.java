@@ -11,7 +11,7 @@ import org.springframework.beans.factory.annotation.Autowired;
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
  * method. References with the same settings share a proxy. The injection point may also be an {@code Optional}, {@code
  * ObjectProvider} or {@code Provider} of the service interface. A component of a record is injected as a parameter of
- * its constructor.
+ * its constructor. On a method, this annotation applies to all parameters of the method.
  *
  * <p>A local bean of the interface does not replace the proxy; {@code @Autowired} still injects that bean. There are
  * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans

@@ -35,10 +35,16 @@ public @interface RpcService {
      */
     Class<?>[] interfaces() default {};
 
-    /** The group, which distinguishes several exports of an interface. May contain placeholders. */
+    /**
+     * The group, which distinguishes several exports of an interface. May contain placeholders, but is neither
+     * {@code *} nor a list.
+     */
     String group() default "";
 
-    /** The version, which distinguishes incompatible exports of an interface. May contain placeholders. */
+    /**
+     * The version, which distinguishes incompatible exports of an interface. May contain placeholders, but is neither
+     * {@code *} nor a list.
+     */
     String version() default "";
 
     /**

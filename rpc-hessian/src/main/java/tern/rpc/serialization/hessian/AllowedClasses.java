@@ -110,7 +110,8 @@ final class AllowedClasses {
     private void checkSerializable(Class<?> type, Place position) {
         String advice = LocalTypes.libraryAdvice(type);
         if (advice != null) {
-            throw new IllegalArgumentException(position + ": " + type.getName() + " cannot be sent; " + advice);
+            throw new IllegalArgumentException(
+                    position + ": " + type.getName() + " cannot be sent; " + advice + orTransient(position));
         }
         boolean concrete = !Modifier.isAbstract(type.getModifiers());
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
@@ -124,8 +125,12 @@ final class AllowedClasses {
             throw new IllegalArgumentException(position + ": " + type.getName()
                     + " is a JDK class whose objects cannot be sent; "
                     + (instead == null ? "declare " + JdkTypes.replacement(type) : instead)
-                    + (position.mayBeTransient() ? ", or mark the field transient if it contains no data" : ""));
+                    + orTransient(position));
         }
+    }
+
+    private static String orTransient(Place position) {
+        return position.mayBeTransient() ? ", or mark the field transient if it contains no data" : "";
     }
 
     private boolean isOfService(Class<?> type) {

@@ -6,7 +6,6 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.Set;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -63,9 +62,9 @@ final class ExampleJson {
 
     private void write(JavaType type, int depth) {
         Class<?> raw = type.getRawClass();
-        String time = JsonErrors.exampleOf(raw);
-        if (time != null) {
-            generator.writeString(time);
+        String text = JsonErrors.exampleOf(raw);
+        if (text != null) {
+            generator.writeString(text);
         } else if (raw == String.class || raw == CharSequence.class || raw == Object.class) {
             generator.writeString("text");
         } else if (raw == boolean.class || raw == Boolean.class) {
@@ -76,10 +75,6 @@ final class ExampleJson {
             generator.writeNumber(1.5);
         } else if (raw == char.class || raw == Character.class) {
             generator.writeString("a");
-        } else if (raw == byte[].class) {
-            generator.writeString("AQI=");
-        } else if (raw == UUID.class) {
-            generator.writeString("123e4567-e89b-12d3-a456-426614174000");
         } else if (raw.isEnum() && raw.getEnumConstants().length > 0) {
             generator.writeString(((Enum<?>) raw.getEnumConstants()[0]).name());
         } else if (type.isArrayType() || type.isCollectionLikeType()) {

@@ -8,9 +8,13 @@ import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.time.Period;
 import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Currency;
 import java.util.Date;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -23,6 +27,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
@@ -52,8 +57,16 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
+    /** The beginning of Jackson's message about the key of a map that has the wrong form. */
+    private static final String WRONG_KEY = "Cannot deserialize Map key";
+
+    /** A part of Jackson's message about a number that does not fit into the declared type. */
+    private static final String OUT_OF_RANGE = "out of range";
+
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
     private static final String NOT_UTF_8 = "Invalid UTF-8";
+
+    private static final String FOUND_TOO_LARGE = ", found a number that does not fit";
 
     private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
@@ -87,17 +100,22 @@ final class JsonErrors {
     /**
      * Example values of types that are strings in JSON. The name of such a type does not show the form of the string.
      */
-    private static final Map<Class<?>, String> EXAMPLES = Map.of(
-            Instant.class, "2026-01-31T12:30:00Z",
-            Date.class, "2026-01-31T12:30:00Z",
-            OffsetDateTime.class, "2026-01-31T12:30:00+01:00",
-            ZonedDateTime.class, "2026-01-31T12:30:00+01:00",
-            LocalDateTime.class, "2026-01-31T12:30:00",
-            LocalDate.class, "2026-01-31",
-            LocalTime.class, "12:30:00",
-            YearMonth.class, "2026-01",
-            Duration.class, "PT1M30S",
-            Period.class, "P1M15D");
+    private static final Map<Class<?>, String> EXAMPLES = Map.ofEntries(
+            Map.entry(Instant.class, "2026-01-31T12:30:00Z"),
+            Map.entry(Date.class, "2026-01-31T12:30:00Z"),
+            Map.entry(OffsetDateTime.class, "2026-01-31T12:30:00+01:00"),
+            Map.entry(ZonedDateTime.class, "2026-01-31T12:30:00+01:00"),
+            Map.entry(LocalDateTime.class, "2026-01-31T12:30:00"),
+            Map.entry(LocalDate.class, "2026-01-31"),
+            Map.entry(LocalTime.class, "12:30:00"),
+            Map.entry(YearMonth.class, "2026-01"),
+            Map.entry(Duration.class, "PT1M30S"),
+            Map.entry(Period.class, "P1M15D"),
+            Map.entry(ZoneId.class, "Europe/Berlin"),
+            Map.entry(ZoneOffset.class, "+01:00"),
+            Map.entry(UUID.class, "123e4567-e89b-12d3-a456-426614174000"),
+            Map.entry(Currency.class, "EUR"),
+            Map.entry(byte[].class, "AQI="));
 
     private JsonErrors() {}
 
@@ -140,16 +158,32 @@ final class JsonErrors {
             return "there is no such property";
         }
         Class<?> type = mismatch.getTargetType();
-        String found = mismatch instanceof WholeNumbers.FractionException ? ", found a fraction" : "";
-        return "expected " + typeName(mismatch, type, declared) + constants(type) + example(type) + found;
+        String message = String.valueOf(mismatch.getOriginalMessage());
+        String key = message.startsWith(WRONG_KEY) ? " as the key of a map" : "";
+        return "expected " + typeName(mismatch, type, declared) + key + constants(type) + example(type)
+                + found(mismatch, type, message);
     }
 
     private static String example(@Nullable Class<?> type) {
         String example = type == null ? null : exampleOf(type);
-        return example == null ? "" : " such as " + example;
+        return example == null ? "" : (type == byte[].class ? " in base64" : "") + " such as " + example;
     }
 
-    /** Returns an example of a type that is a string in JSON, such as a date; null for other types. */
+    /** Returns what was found, for values whose mistake the expected type does not show; otherwise an empty string. */
+    private static String found(MismatchedInputException mismatch, @Nullable Class<?> type, String message) {
+        if (mismatch instanceof WholeNumbers.FractionException) {
+            return ", found a fraction";
+        }
+        if (message.contains(OUT_OF_RANGE)) {
+            return FOUND_TOO_LARGE;
+        }
+        // A wrong element is reported with its own type, so a list as the expected type means that there is no list.
+        boolean isList = type != null
+                && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
+        return isList ? ", found no array" : "";
+    }
+
+    /** Returns an example of a type whose strings have a form of their own, such as a date; null for other types. */
     static @Nullable String exampleOf(Class<?> type) {
         return EXAMPLES.get(type);
     }
@@ -212,7 +246,8 @@ final class JsonErrors {
         }
         if (failure instanceof InputCoercionException number) {
             return "expected "
-                    + (number.getTargetType() != null ? number.getTargetType().getTypeName() : expected);
+                    + (number.getTargetType() != null ? number.getTargetType().getTypeName() : expected)
+                    + (message.contains(OUT_OF_RANGE) ? FOUND_TOO_LARGE : "");
         }
         boolean isTyped = expected != null && !expected.isEmpty();
         if (message.startsWith(NOT_UTF_8)) {

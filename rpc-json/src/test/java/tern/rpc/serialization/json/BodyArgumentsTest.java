@@ -9,10 +9,12 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.function.ToIntBiFunction;
@@ -263,15 +265,22 @@ class BodyArgumentsTest {
         for (String body : List.of("{\"x\":[\"a\"]}", "{\"l\":[\"a\"],\"m\":1}", "{}")) {
             assertRefused("list", body, expected + ", or an object with 'l' alone");
         }
-        assertRefused("list", "{\"l\":{\"x\":1}}", expected);
+        assertRefused("list", "{\"l\":{\"x\":1}}", expected + ", found no array");
     }
 
     @Test
     void aMessageNamesTheDeclaredTypeAndNotTheClassThatIsMade() {
-        assertRefused("list", "7", "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>");
-        assertRefused("set", "7", "Greetings/set, parameter 1 (s): expected java.util.Set<java.lang.Integer>");
-        assertRefused("array", "7", "Greetings/array, parameter 1 (a): expected int[]");
-        assertRefused("lists", "[7]", "Greetings/lists, parameter 1 (l) at $[0]: expected java.util.List");
+        assertRefused(
+                "list",
+                "7",
+                "Greetings/list, parameter 1 (l): expected java.util.List<java.lang.String>, found no array");
+        assertRefused(
+                "set",
+                "7",
+                "Greetings/set, parameter 1 (s): expected java.util.Set<java.lang.Integer>, found no array");
+        assertRefused("array", "7", "Greetings/array, parameter 1 (a): expected int[], found no array");
+        assertRefused(
+                "lists", "[7]", "Greetings/lists, parameter 1 (l) at $[0]: expected java.util.List, found no array");
         assertRefused(
                 "map",
                 "7",
@@ -475,6 +484,43 @@ class BodyArgumentsTest {
                 .hasMessageEndingWith("parameter 1 (d): expected java.time.LocalDate such as 2026-01-31");
         assertThatThrownBy(() -> Texts.of(Greetings.class, "moment").arguments("\"yesterday\""))
                 .hasMessageEndingWith("parameter 1 (i): expected java.time.Instant such as 2026-01-31T12:30:00Z");
+    }
+
+    record Parcel(UUID id, ZoneId zone, byte[] label, Integer pieces, long grams, String... tags) {}
+
+    interface Parcels {
+        void send(Parcel parcel);
+
+        void count(Map<Integer, Color> colors);
+
+        void join(String separator, String... parts);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            {"id":"7"}               | $.id: expected java.util.UUID such as 123e4567-e89b-12d3-a456-426614174000
+            {"zone":"Nowhere"}       | $.zone: expected java.time.ZoneId such as Europe/Berlin
+            {"label":"***"}          | $.label: expected byte[] in base64 such as AQI=
+            {"pieces":3000000000}    | $.pieces: expected int, found a number that does not fit
+            {"grams":99999999999999999999} | $.grams: expected long, found a number that does not fit
+            {"pieces":"many"}        | $.pieces: expected java.lang.Integer
+            {"tags":"fragile"}       | $.tags: expected java.lang.String[], found no array
+            """)
+    void formOfAWrongValueIsShown(String json, String message) {
+        assertThatThrownBy(() -> Texts.of(Parcels.class, "send").arguments(json))
+                .hasMessage("Parcels/send, parameter 1 (parcel) at " + message);
+    }
+
+    @Test
+    void keyOfAMapInAnotherFormIsNamedAsAKey() {
+        assertThatThrownBy(() -> Texts.of(Parcels.class, "count").arguments("{\"two\":\"RED\"}"))
+                .hasMessageEndingWith("parameter 1 (colors): expected java.lang.Integer as the key of a map");
+    }
+
+    @Test
+    void variableArgumentsAreAnArray() {
+        assertThatThrownBy(() -> Texts.of(Parcels.class, "join").arguments("[\"-\",\"a\"]"))
+                .hasMessageEndingWith("parameter 2 (parts): expected java.lang.String[], found no array");
     }
 
     static class Link {

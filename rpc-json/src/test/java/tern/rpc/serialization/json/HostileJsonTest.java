@@ -223,7 +223,8 @@ class HostileJsonTest {
             assertThat(message("integers", "[" + number + "]")).contains("more than 100 digits");
         }
         assertThat(message("decimal", "\"1e999999999\"")).contains("more than 100 digits");
-        assertThat(message("number", "1e999999999")).isEqualTo("Target/number, parameter 1 (n): expected int");
+        assertThat(message("number", "1e999999999"))
+                .isEqualTo("Target/number, parameter 1 (n): expected int, found a number that does not fit");
     }
 
     @Test
@@ -335,7 +336,8 @@ class HostileJsonTest {
                 .isEqualTo("Target/node, parameter 1 (n) at $.next.name: expected java.lang.String");
         assertThat(message("integers", "[1,2,\"secret\"]"))
                 .isEqualTo("Target/integers, parameter 1 (l) at $[2]: expected java.math.BigInteger");
-        assertThat(message("number", "99999999999")).isEqualTo("Target/number, parameter 1 (n): expected int");
+        assertThat(message("number", "99999999999"))
+                .isEqualTo("Target/number, parameter 1 (n): expected int, found a number that does not fit");
         assertThat(message("any", "[secret]"))
                 .isEqualTo("Target/any, parameter 1 (o): expected java.lang.Object in JSON, found text without double"
                         + " quotes at line 1, column 2; write \"text\" with its quotes, in a shell '\"text\"'");

@@ -25,10 +25,24 @@ final class MisplacedArguments {
 
     private MisplacedArguments() {}
 
+    /** Warns if the argument is a property whose value is probably the next argument. */
+    private static void warnOfSpace(String argument, KnownProperties known) {
+        if (argument.startsWith("--rpc.")
+                && argument.indexOf('=') < 0
+                && known.contains(ConfigurationPropertyName.adapt(argument.substring(2), '.'))) {
+            LOG.warn("The argument {} has no value; write {}=…, with = in place of the space", argument, argument);
+        }
+    }
+
     /** Logs one warning for each argument. The warning does not show the value, because it may be a token. */
     static void warn(ConfigurableListableBeanFactory beans, KnownProperties known) {
         if (beans.getSingleton(ARGUMENTS) instanceof ApplicationArguments arguments) {
-            for (String argument : arguments.getSourceArgs()) {
+            String[] all = arguments.getSourceArgs();
+            for (int i = 0; i < all.length; i++) {
+                String argument = all[i];
+                if (i + 1 < all.length && !all[i + 1].startsWith("-")) {
+                    warnOfSpace(argument, known);
+                }
                 Matcher property = PROPERTY.matcher(argument);
                 if (property.matches() && known.contains(ConfigurationPropertyName.adapt(property.group(1), '.'))) {
                     LOG.warn(

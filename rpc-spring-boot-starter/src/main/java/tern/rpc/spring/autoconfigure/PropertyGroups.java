@@ -142,6 +142,10 @@ final class PropertyGroups {
         if (advice != null) {
             return problem + advice;
         }
+        String whole = withName(group);
+        if (whole != null) {
+            return problem + "did you mean " + whole + "?";
+        }
         String guess = GUESSES.stream()
                 .filter(each -> each.fits(group, value))
                 .map(each -> name + "." + each.last())
@@ -156,6 +160,25 @@ final class PropertyGroups {
                 + (isNamed(group)
                         ? "the level below it is a name, as in " + example(group)
                         : "the names below " + name + " are " + String.join(", ", names));
+    }
+
+    /**
+     * Returns the properties that are meant if a property stands where the application chooses a name, as in {@code
+     * rpc.client.services.timeout}, or in {@code rpc.client.services.*.timeout}, of which Spring drops the asterisk.
+     * Returns null for any other name.
+     */
+    private @Nullable String withName(List<String> group) {
+        int last = group.size() - 1;
+        List<String> place = group.subList(0, last);
+        List<String> ofOne = new ArrayList<>(place);
+        ofOne.add(placeholder(place));
+        ofOne.add(group.get(last));
+        if (!isNamed(place) || !isProperty(ofOne)) {
+            return null;
+        }
+        List<String> ofAll = new ArrayList<>(place.subList(0, last - 1));
+        ofAll.add(group.get(last));
+        return (isProperty(ofAll) ? PropertyPaths.joined(ofAll) + " or " : "") + PropertyPaths.joined(ofOne);
     }
 
     /** Returns whether the application chooses the names directly below the group. */

@@ -97,6 +97,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         Class<?> type = typeOf(dependency);
         RpcReferences references = beans.getBean(RpcReferences.class);
         String place = place(dependency);
+        checkType(type, dependency, place);
         if (!(beans instanceof DefaultListableBeanFactory factory)) {
             return references.proxy(type, annotation, place);
         }
@@ -110,6 +111,30 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
             return references.proxy(type, annotation, place);
         } catch (RpcStartException e) {
             throw overriding.otherNames().isEmpty() ? e : withBeans(e, overriding.otherNames());
+        }
+    }
+
+    /**
+     * Checks the type before local beans of this type are considered, because no local bean makes a reference of a
+     * class.
+     */
+    private static void checkType(Class<?> type, InjectionPoint point, String place) {
+        try {
+            ReferencedType.check(type, place);
+        } catch (RpcStartException e) {
+            MethodParameter parameter = point.getMethodParameter();
+            Method method = parameter == null ? null : parameter.getMethod();
+            if (method == null
+                    || method.getParameterCount() < 2
+                    || on(point.getAnnotations()).isPresent()) {
+                throw e;
+            }
+            throw new RpcStartException(
+                    e.getMessage(),
+                    "@RpcReference on the method " + method.getName() + " applies to all its parameters: put"
+                            + " @Autowired on the method, and @RpcReference on the parameters that are remote"
+                            + " services.",
+                    e);
         }
     }
 

@@ -18,6 +18,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
@@ -49,6 +50,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
+        // The warning comes first, because an argument in another form can be the reason for a problem below.
+        MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -69,7 +72,6 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         prefixes.warnOfDubbo(beans.getBeanClassLoader());
         prefixes.warnOfGrpc(beans.getBeanClassLoader());
-        MisplacedArguments.warn(beans, known);
         if (!others.isEmpty()) {
             LOG.warn(
                     "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"
@@ -127,7 +129,24 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = source.getConfigurationProperty(name);
         return "property " + name + origin(property) + " "
-                + suggestions.problem(name, property == null ? null : property.getValue());
+                + suggestions.problem(withDots(source, name), property == null ? null : property.getValue());
+    }
+
+    /**
+     * Returns the name with a dot in place of each {@code $}. Spring drops the {@code $} from the full name of a nested
+     * interface, so its simple name could not be suggested.
+     */
+    private static ConfigurationPropertyName withDots(
+            ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        if (source.getUnderlyingSource() instanceof EnumerablePropertySource<?> names) {
+            for (String written : names.getPropertyNames()) {
+                if (written.indexOf('$') >= 0
+                        && ConfigurationPropertyName.adapt(written, '.').equals(name)) {
+                    return ConfigurationPropertyName.adapt(written.replace('$', '.'), '.');
+                }
+            }
+        }
+        return name;
     }
 
     /** Returns the place where the property is set, in parentheses. Returns an empty string if the place is unknown. */

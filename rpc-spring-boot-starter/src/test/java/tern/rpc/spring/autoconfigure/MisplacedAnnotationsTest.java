@@ -141,6 +141,24 @@ class MisplacedAnnotationsTest {
     }
 
     @Test
+    void referenceOnAMethodWithALocalParameterIsExplained() {
+        RpcStartException failure = referenceFailureOf(MethodUser.class);
+
+        assertThat(failure)
+                .hasMessage(MethodUser.class.getName() + ", parameter 2 of set refers to " + Prices.class.getName()
+                        + ", which is not an interface");
+        assertThat(failure.action())
+                .isEqualTo("@RpcReference on the method set applies to all its parameters: put @Autowired on the"
+                        + " method, and @RpcReference on the parameters that are remote services.");
+    }
+
+    @Test
+    void referenceToAClassIsRefusedEvenIfLocalBeansHaveThisClass() {
+        assertThat(referenceFailureOf(ObjectUser.class))
+                .hasMessageEndingWith("anything refers to java.lang.Object, which is not an interface");
+    }
+
+    @Test
     void referenceOnAParameterOfAnInjectedMethodIsInjected() {
         application(AutowiredUser.class)
                 .withPropertyValues("rpc.client.url=127.0.0.1:1")
@@ -471,6 +489,20 @@ class MisplacedAnnotationsTest {
         static MeterRegistry meters() {
             return new SimpleMeterRegistry();
         }
+    }
+
+    static class Prices {}
+
+    static class MethodUser {
+        @RpcReference
+        void set(GreetingService greetings, Prices prices) {
+            // The application does not start, so Spring never calls this method.
+        }
+    }
+
+    static class ObjectUser {
+        @RpcReference
+        Object anything;
     }
 
     static class SetterUser {

@@ -27,11 +27,28 @@ class MisplacedArgumentsTest {
     }
 
     @Test
+    void valueAfterASpaceIsExplainedBesideTheFailureThatItCauses(CapturedOutput output) {
+        startedWith("--rpc.server.port", "20999")
+                .withPropertyValues("rpc.server.port=")
+                .run(here -> assertThat(here).hasFailed());
+
+        assertThat(output)
+                .contains("The argument --rpc.server.port has no value; write --rpc.server.port=…, with =")
+                .doesNotContain("20999");
+    }
+
+    @Test
     void otherArgumentsAreLeftAlone(CapturedOutput output) {
-        startedWith("--rpc.client.zone=a", "-Drpc.gateway.url=http://x", "import", "-Dshop.rpc.client.zone=b", "a=b")
+        startedWith(
+                        "--rpc.server.reflection",
+                        "--rpc.client.zone=a",
+                        "-Drpc.gateway.url=http://x",
+                        "import",
+                        "-Dshop.rpc.client.zone=b",
+                        "a=b")
                 .run(here -> assertThat(here).hasNotFailed());
 
-        assertThat(output).doesNotContain("is not read as a property");
+        assertThat(output).doesNotContain("is not read as a property").doesNotContain("has no value");
     }
 
     /** Registers the arguments as {@code SpringApplication} does. */

@@ -45,6 +45,8 @@ class PropertyGroupsTest {
         rpc.client.services.orders.ssl       | web                    | did you mean rpc.client.services.orders.ssl.bundle?
         rpc.client.services.orders.methods   | place                  | as in rpc.client.services.orders.methods.<method>.timeout
         rpc.client.services.o.methods.place  | 1s                     | did you mean rpc.client.services.o.methods.place.timeout?
+        rpc.client.services.timeout          | 1s                     | mean rpc.client.timeout or rpc.client.services.<name>.timeout?
+        rpc.client.services.group            | blue                   | did you mean rpc.client.services.<name>.group?
         rpc.limits                           | 16MB                   | did you mean rpc.limits.max-message?
         rpc.slo                              | 100ms                  | did you mean rpc.slo.latency?
         rpc.slo                              | 100                    | the names below rpc.slo are qps, latency

@@ -164,6 +164,8 @@ class RpcPropertiesTest {
     @ParameterizedTest
     @CsvSource({
         "rpc.client.services.c.Conf.OrderService.timeout, rpc.client.services.order-service.timeout",
+        "rpc.client.services.c.Conf$OrderService.timeout, rpc.client.services.order-service.timeout",
+        "rpc.client.services.c.conf$order-service.url, rpc.client.services.order-service.url",
         "rpc.client.services.c.Conf.OrderService.url[0], rpc.client.services.order-service.url",
         "rpc.client.services.c.OrderService.methods.getAll.idempotent,"
                 + " rpc.client.services.order-service.methods.getAll.idempotent",

@@ -10,6 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.Payload;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -167,7 +168,9 @@ final class JsonForm implements HttpForm {
                     HttpResponseStatus.METHOD_NOT_ALLOWED,
                     reading
                             ? method + " cannot be called by " + verb
-                                    + ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly = true) in the interface"
+                                    + (method.payload() == Payload.RAW
+                                            ? ", but only with gRPC"
+                                            : ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly = true) in the interface")
                             : "the HTTP method " + PeerText.name(verb) + " is not served; use POST",
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);

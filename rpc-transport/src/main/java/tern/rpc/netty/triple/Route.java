@@ -49,7 +49,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         if (slash < 2 || slash == path.length() - 1 || path.charAt(0) != '/') {
             throw notOfAMethod(services, path);
         }
-        ServiceDescriptor service = services.service(path.substring(1, slash));
+        ServiceDescriptor service = service(services, path, slash);
         String name = path.substring(slash + 1);
         ServiceKey key;
         if (group == null && version == null) {
@@ -73,8 +73,24 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
                             .collect(Collectors.joining(", ")));
         } catch (RpcException notExported) {
             return unknown(
-                    problem + "/package.Service/method; " + notExported.status().description());
+                    problem + "/package.Service/method; " + notExported.status().description() + ofTheWebServer(path));
         }
+    }
+
+    private static ServiceDescriptor service(ServiceLookup services, String path, int slash) {
+        try {
+            return services.service(path.substring(1, slash));
+        } catch (RpcException notExported) {
+            String hint = ofTheWebServer(path);
+            throw hint.isEmpty() ? notExported : unknown(notExported.status().description() + hint);
+        }
+    }
+
+    /** Returns the end of the message about a path of Actuator; an empty string for another path. */
+    private static String ofTheWebServer(String path) {
+        return path.equals("/actuator") || path.startsWith("/actuator/")
+                ? "; Actuator is on the port of the web server (server.port or management.server.port)"
+                : "";
     }
 
     /** Returns the path without the slashes at its beginning and at its end; the path itself if it has only slashes. */

@@ -121,7 +121,7 @@ public final class TripleCodecs {
                             + (codec == null
                                     ? "; that needs io.github.tern-rpc:tern-rpc-json and"
                                             + " tools.jackson.core:jackson-databind on the class path"
-                                    : ""));
+                                    : "; call it with gRPC"));
         }
         return codec.method(method);
     }

@@ -30,6 +30,12 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.reflection.v1.ServiceResponse;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -62,6 +68,7 @@ class BuiltInServicesTest {
     private final HealthService health = new HealthService();
     private final TripleSides sides = new TripleSides();
     private GrpcPeer peer;
+    private int port;
 
     @BeforeEach
     void connect() {
@@ -74,7 +81,8 @@ class BuiltInServicesTest {
                     .forEach(settings::export);
         });
         server.exports().forEach(health::add);
-        peer = new GrpcPeer(server.port());
+        port = server.port();
+        peer = new GrpcPeer(port);
     }
 
     @AfterEach
@@ -84,6 +92,23 @@ class BuiltInServicesTest {
     }
 
     // ---- health tests
+
+    @Test
+    void healthCheckWithoutGrpcIsAnsweredWithTheProtocolToUse() throws Exception {
+        HttpRequest.Builder check =
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/grpc.health.v1.Health/Check"));
+        HttpClient client = HttpClient.newHttpClient();
+
+        HttpResponse<String> get = client.send(check.GET().build(), BodyHandlers.ofString());
+        HttpResponse<String> post = client.send(
+                check.header("content-type", "application/json")
+                        .POST(BodyPublishers.ofString("{}"))
+                        .build(),
+                BodyHandlers.ofString());
+
+        assertThat(get.body()).contains("Health/Check cannot be called by GET, but only with gRPC");
+        assertThat(post.body()).contains("Health/Check is not served as JSON; call it with gRPC");
+    }
 
     @Test
     void healthOfServerAndServicesIsReported() {

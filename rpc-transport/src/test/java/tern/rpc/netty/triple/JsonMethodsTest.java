@@ -71,9 +71,11 @@ class JsonMethodsTest extends JsonCalls {
             /test.Shop       | '/test.Shop' is not the path of a method; expected /test.Shop/method with one of
             /test.Shop       | sell
             /test.Shop/      | '/test.Shop' is not the path of a method; expected /test.Shop/method with one of
-            /Shop/find       | service Shop is not exported here; exported services: test.Shop
-            /test/Shop/find  | service test/Shop is not exported here; exported services: test.Shop
-            /actuator/health | service actuator is not exported here; exported services: test.Shop
+            /Shop/find       | service Shop is not exported here; exported services: test.Shop; did you mean test.Shop?
+            /test/Shop/find  | service test/Shop is not exported here; exported services: test.Shop; did you mean
+            /api/test.shop/f | service api/test.shop is not exported here; exported services: test.Shop; did you mean
+            /actuator/health | service actuator is not exported here; exported services: test.Shop; Actuator is on the
+            /actuator        | Actuator is on the port of the web server (server.port or management.server.port)
             """)
     void pathOfNoMethodIsAnsweredWithTheMethodsOrTheServices(String path, String part) {
         URI address = URI.create("http://localhost:" + server.port() + path);
