@@ -65,7 +65,7 @@ final class RequestStreams {
         this.http2 = encoder.connection();
         this.encoder = encoder;
         this.callKey = http2.newKey();
-        this.authority = new AsciiString(connection.endpoint().toString());
+        this.authority = new AsciiString(connection.endpoint().authority());
         this.plain = new PlainRequests(http2, encoder, table, joined, authority);
         this.messages = messages;
         this.limits = limits;

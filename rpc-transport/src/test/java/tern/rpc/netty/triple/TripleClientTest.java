@@ -15,6 +15,7 @@ import tern.rpc.Invocation;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.peer.Await;
@@ -57,6 +58,16 @@ class TripleClientTest extends RawServerCalls {
         assertThat(settings.type()).isEqualTo(Http2Script.SETTINGS);
         assertThat(settings.payload()).isEqualTo(Http2Script.settings(2, 0, 4, 1 << 20, 6, 32 << 10));
         assertThat(window).hasToString("type 8 flags 0 stream 0 " + hex((8 << 20) - 65_535));
+    }
+
+    /** Proxies choose the server by the name. */
+    @Test
+    void requestNamesTheHostThatWasLookedUp() {
+        send(requests.connect(new Endpoint("127.0.0.1", server.port(), "orders.internal")), "1");
+
+        Request request = Http2Script.accept(server).request();
+
+        assertThat(request.header(":authority")).isEqualTo("orders.internal:" + server.port());
     }
 
     @Test
