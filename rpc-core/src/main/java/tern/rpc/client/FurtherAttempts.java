@@ -20,6 +20,7 @@ import tern.rpc.cluster.Target;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
+import tern.rpc.transport.UnsentCallException;
 
 /**
  * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
@@ -159,6 +160,9 @@ final class FurtherAttempts {
         if (isMoved(failure) && remaining > 0) {
             retries.retried();
             return true;
+        }
+        if (failure instanceof UnsentCallException && remaining > 0) {
+            return true; // No server has received the request, so this attempt is not a retry.
         }
         if (ProviderWait.isAllowed(method, call)
                 && failure.code() == StatusCode.UNAVAILABLE

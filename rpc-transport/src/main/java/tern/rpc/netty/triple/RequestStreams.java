@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -24,8 +25,8 @@ import tern.rpc.netty.Connection;
 
 /**
  * The calls of a client on one HTTP/2 connection, and the streams of these calls. Opens a stream for each request, up
- * to the number of concurrent streams that the server permits. Further requests wait in order. Confined to the event
- * loop.
+ * to the number of concurrent streams that the server permits. Further requests wait in order, and are passed to another
+ * connection if they have waited for a while. Confined to the event loop.
  */
 final class RequestStreams {
 
@@ -34,6 +35,12 @@ final class RequestStreams {
      * remaining ids.
      */
     private static final int LAST_IDS = 4_096;
+
+    /**
+     * The time after which waiting calls are passed to another connection. Short waits of many short calls need no
+     * further connection.
+     */
+    private static final long RELIEF_MILLIS = 200;
 
     private static final AsciiString HTTP = AsciiString.cached("http");
     private static final AsciiString HTTPS = AsciiString.cached("https");
@@ -53,6 +60,7 @@ final class RequestStreams {
     private AsciiString scheme = HTTP;
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
+    private boolean relieving; // true if a check whether calls still wait is scheduled
 
     RequestStreams(
             Connection connection,
@@ -101,6 +109,7 @@ final class RequestStreams {
     /** Called when the server has announced its maximum number of concurrent streams. */
     void settingsRead() {
         settingsRead = true;
+        connection.calls().served(http2.local().maxActiveStreams());
     }
 
     // ---- Request queue
@@ -120,7 +129,30 @@ final class RequestStreams {
             open(call);
         } else {
             waiting.add(call);
+            relieveLater();
         }
+    }
+
+    private void relieveLater() {
+        if (!relieving && settingsRead && active) {
+            relieving = true;
+            context().executor().schedule(this::relieve, RELIEF_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Passes waiting calls to another connection, as many as it serves now. */
+    private void relieve() {
+        relieving = false;
+        while (!waiting.isEmpty() && waiting.element().isOver()) {
+            drop(waiting.remove());
+        }
+        if (waiting.isEmpty() || !active) {
+            return;
+        }
+        for (int free = connection.relief(); free > 0 && !waiting.isEmpty(); free--) {
+            passOn(waiting.remove());
+        }
+        relieveLater();
     }
 
     private boolean mayOpen() {
@@ -219,7 +251,7 @@ final class RequestStreams {
         drop(call);
         boolean passed = call instanceof UnaryCall unary && connection.passOn(call.pending(), unary::on);
         if (!passed) {
-            call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
+            call.unsent("the server takes no new calls on this connection");
         }
     }
 

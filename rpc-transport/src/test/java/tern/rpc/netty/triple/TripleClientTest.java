@@ -144,6 +144,49 @@ class TripleClientTest extends RawServerCalls {
         Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
     }
 
+    /** Makes a call on a connection that permits a single stream, and lets the call wait for its answer. */
+    private Http2Script occupied(ClientConnection connection) {
+        send(connection, "1");
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        assertThat(message(script.request())).asString().isEqualTo("1");
+        return script;
+    }
+
+    private static void answerNext(Http2Script script, String expected) {
+        Request request = script.request();
+        assertThat(message(request)).asString().isEqualTo(expected);
+        script.answer(request.stream, bytes("answer " + expected));
+    }
+
+    @Test
+    void callsThatWaitUseAFurtherConnection() {
+        ClientConnection connection = connect();
+        Http2Script script = occupied(connection);
+        PendingCall second = send(connection, "2");
+        Http2Script further = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        answerNext(further, "2");
+        assertThat(answer(second)).isEqualTo("answer 2");
+
+        PendingCall third = send(connection, "3");
+
+        answerNext(further, "3");
+        assertThat(answer(third)).isEqualTo("answer 3");
+    }
+
+    @Test
+    void furtherConnectionIsClosedWhenItIsNoLongerNeeded() {
+        ClientConnection connection =
+                requests.connect(server.endpoint(), settings -> settings.withHeartbeat(Duration.ofSeconds(1)));
+        occupied(connection);
+        PendingCall second = send(connection, "2");
+        Http2Script further = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+
+        answerNext(further, "2");
+
+        assertThat(answer(second)).isEqualTo("answer 2");
+        further.next(Http2Script.GOAWAY);
+    }
+
     @Test
     void callThatEndsWhileItWaitsIsNeverSent() {
         ClientConnection connection = connect();
