@@ -34,7 +34,8 @@ final class FurtherAttempts {
 
     /**
      * How long a provider must have been silent, counted from the ping that the client sends to each silent provider. A
-     * provider that is only slow answers the ping earlier.
+     * provider that is only slow answers the ping earlier. The time that the connection needs before it can send a ping
+     * is added.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -104,7 +105,7 @@ final class FurtherAttempts {
                 }
                 anyWaits = true;
                 ClientConnection connection = node.opened();
-                if (connection != null && node.silentForNanos(now) >= SILENT_NANOS) {
+                if (connection != null && node.silentForNanos(now) >= SILENT_NANOS + connection.pingDelayNanos()) {
                     connection.forEachWaiting(attempt -> move(attempt, target, now));
                 }
             }
