@@ -212,11 +212,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
                 connecting = candidate;
             }
         }
-        if (full == null) {
-            return connecting;
-        }
         Connection free = extra.free();
-        return free == null ? full : free;
+        return free != null ? free : full != null ? full : connecting;
     }
 
     @Override

@@ -80,11 +80,11 @@ class StreamConditionsTest {
         }
     }
 
-    /** The paused streams alone are more than one connection permits. */
+    /** The paused streams, whose answers exceed their windows, are more than one connection permits. */
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
         List<FeedPlan> plans = IntStream.range(0, 20)
-                .mapToObj(id -> FeedPlan.of(Way.DOWN, id, 12, WINDOW)
+                .mapToObj(id -> FeedPlan.of(Way.DOWN, id, 60, WINDOW)
                         .reading(id < 10 ? Reading.PAUSED : Reading.EAGER))
                 .toList();
         try (FeedsSides sides = new FeedsSides(Condition.FOUR_STREAMS_AT_ONCE.settings());
