@@ -163,7 +163,7 @@ final class FurtherAttempts {
             return true;
         }
         if (failure instanceof UnsentCallException && remaining > 0) {
-            return true; // No server has received the request, so this attempt is not a retry.
+            return true; // No server has processed the request, so the next attempt is not a retry.
         }
         if (ProviderWait.isAllowed(method, call)
                 && failure.code() == StatusCode.UNAVAILABLE

@@ -383,7 +383,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
                 RpcException.refusal(code, pending + " at " + connection.endpoint() + ": " + how, executed));
     }
 
-    /** Ends the call before its request is sent, so that the call is attempted again at once. */
+    /** Ends a call that the server has not processed, so that the call is attempted again at once. */
     void unsent(String how) {
         close();
         connection.failed(

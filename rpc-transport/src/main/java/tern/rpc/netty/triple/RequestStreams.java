@@ -60,6 +60,7 @@ final class RequestStreams {
     private AsciiString scheme = HTTP;
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
+    private boolean leavesInOrder; // true if the server has announced without an error that it closes the connection
     private boolean relieving; // true if a check whether calls still wait is scheduled
 
     RequestStreams(
@@ -261,8 +262,13 @@ final class RequestStreams {
         call.requestPromise().trySuccess();
     }
 
-    /** Passes the waiting requests to another connection. */
-    void passOnWaiting() {
+    /**
+     * Called when the server accepts no further streams. Passes the waiting requests to another connection.
+     *
+     * @param inOrder whether the server closes the connection without an error, for example because of its age
+     */
+    void goAway(boolean inOrder) {
+        leavesInOrder = inOrder;
         for (ClientCall call = waiting.poll(); call != null; call = waiting.poll()) {
             passOn(call);
         }
@@ -324,10 +330,12 @@ final class RequestStreams {
 
     private void failClosed(Http2Stream stream, ClientCall call) {
         if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
-            call.fail(
-                    StatusCode.UNAVAILABLE,
-                    "the server closed the connection before it processed the call",
-                    Executed.NO);
+            String how = "the server closed the connection before it processed the call";
+            if (leavesInOrder) {
+                call.unsent(how);
+            } else {
+                call.fail(StatusCode.UNAVAILABLE, how, Executed.NO);
+            }
         } else {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
         }

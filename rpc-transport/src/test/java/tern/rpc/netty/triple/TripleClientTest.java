@@ -24,6 +24,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.UnsentCallException;
 
 /** Tests how the Triple client sends requests, and how calls end: by deadline, reset or a lost connection. */
 class TripleClientTest extends RawServerCalls {
@@ -408,7 +409,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     @Test
-    void streamsThatTheServerDidNotSeeWereNotExecuted() {
+    void streamsThatTheServerDidNotSeeAreAttemptedAgain() {
         ClientConnection connection = connect();
         List<PendingCall> calls = List.of(send(connection, "a"), send(connection, "b"));
         Http2Script script = Http2Script.accept(server);
@@ -418,9 +419,22 @@ class TripleClientTest extends RawServerCalls {
         script.goAway(3, "bye");
 
         assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
+        assertThat(failure(calls.get(1))).isInstanceOf(UnsentCallException.class);
         script.answer(3, bytes("seen"));
         assertThat(answer(calls.get(0))).isEqualTo("seen");
         assertThat(script.isClosedByPeer()).isTrue();
+    }
+
+    @Test
+    void errorOfTheConnectionCountsAsAFailureOfItsServer() {
+        PendingCall call = send(connect(), "a");
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        script.send(Http2Script.GOAWAY, 0, 0, new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) Http2Error.ENHANCE_YOUR_CALM.code()});
+
+        assertFailed(call, StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
+        assertThat(failure(call)).isNotInstanceOf(UnsentCallException.class);
     }
 
     @Test
