@@ -104,8 +104,8 @@ final class ExtraConnections implements ConnectionOwner {
     private void closeIfIdle(Connection connection) {
         boolean idle = connection.inFlight() == 0;
         if (idle && leaving.contains(connection)) {
-            connection.close("it was not needed for " + settings.heartbeat().toMillis()
-                    + " ms (set by rpc.client.heartbeat)");
+            connection.close(
+                    "it was not needed for " + settings.heartbeat().toMillis() + " ms (set by rpc.client.heartbeat)");
         } else if (connection.state() != State.CLOSED) {
             if (idle) {
                 leave(connection);

@@ -79,10 +79,14 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
-        heard(parsed, text); // The listener runs outside the try block, because its failure is not a problem of the rule.
+        // The listener runs outside the try block, because its failure is not a problem of the rule.
+        heard(parsed, text);
     }
 
-    /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
+    /**
+     * @param current the rule; null if there is no rule, or if it is disabled or not supported
+     * @param text the text of the rule
+     */
     private void heard(@Nullable Rule current, String text) {
         replaceProblem("");
         rule = current;

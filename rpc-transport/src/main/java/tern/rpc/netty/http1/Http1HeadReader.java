@@ -134,8 +134,7 @@ public final class Http1HeadReader {
         RequestLine request =
                 absolute > 0 ? absolute(line, method, target, absolute) : new RequestLine(line, method, target, null);
         checkTarget(method, request.target);
-        headers =
-                new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(request.target);
+        headers = new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(request.target);
         framing = new Http1Framing(http10, request.host);
         if (!http10 && line.length() <= REPEATED_BYTES) {
             lastRequest = request;
@@ -188,10 +187,11 @@ public final class Http1HeadReader {
         if (!Http1Characters.isToken(method)) {
             throw Http1Violation.badRequest("the method contains characters that are not allowed");
         }
-        boolean everything =
-                target.contentEquals(EVERYTHING) && HttpMethod.OPTIONS.asciiName().contentEquals(method);
+        boolean everything = target.contentEquals(EVERYTHING)
+                && HttpMethod.OPTIONS.asciiName().contentEquals(method);
         if (!everything && (!Http1Characters.isTarget(target) || target.charAt(0) != '/')) {
-            throw Http1Violation.badRequest("the target of the request is not a path that begins with /, and not an http URI");
+            throw Http1Violation.badRequest(
+                    "the target of the request is not a path that begins with /, and not an http URI");
         }
     }
 

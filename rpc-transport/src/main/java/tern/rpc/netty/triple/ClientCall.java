@@ -386,8 +386,7 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
     /** Ends a call that the server has not processed, so that the call is attempted again at once. */
     void unsent(String how) {
         close();
-        connection.failed(
-                pending.id(), new UnsentCallException(pending + " at " + connection.endpoint() + ": " + how));
+        connection.failed(pending.id(), new UnsentCallException(pending + " at " + connection.endpoint() + ": " + how));
     }
 
     private void fail(RpcException broken) {

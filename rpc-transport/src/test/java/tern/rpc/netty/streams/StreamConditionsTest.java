@@ -84,8 +84,7 @@ class StreamConditionsTest {
     @Test
     void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
         List<FeedPlan> plans = IntStream.range(0, 20)
-                .mapToObj(id -> FeedPlan.of(Way.DOWN, id, 60, WINDOW)
-                        .reading(id < 10 ? Reading.PAUSED : Reading.EAGER))
+                .mapToObj(id -> FeedPlan.of(Way.DOWN, id, 60, WINDOW).reading(id < 10 ? Reading.PAUSED : Reading.EAGER))
                 .toList();
         try (FeedsSides sides = new FeedsSides(Condition.FOUR_STREAMS_AT_ONCE.settings());
                 TernCaller caller = sides.ternCaller(sides.port())) {

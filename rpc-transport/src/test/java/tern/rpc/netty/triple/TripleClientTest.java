@@ -431,7 +431,8 @@ class TripleClientTest extends RawServerCalls {
         Http2Script script = Http2Script.accept(server);
         script.request();
 
-        script.send(Http2Script.GOAWAY, 0, 0, new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) Http2Error.ENHANCE_YOUR_CALM.code()});
+        script.send(
+                Http2Script.GOAWAY, 0, 0, new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) Http2Error.ENHANCE_YOUR_CALM.code()});
 
         assertFailed(call, StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
         assertThat(failure(call)).isNotInstanceOf(UnsentCallException.class);

@@ -26,8 +26,7 @@ import tern.rpc.registry.JsonWriter;
  *     application, the rules of other applications, and the rules of the service, which take precedence over all others
  * @param sources the texts of the rules, by the same keys
  */
-public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer)
-        implements Rules {
+public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) implements Rules {
 
     /**
      * The end of the key of a rule for the providers of an application. The application may also have a rule for the
@@ -70,7 +69,8 @@ public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, R
         Map<String, Source> sources = new HashMap<>();
         for (String text : texts) {
             Map<String, @Nullable Object> read = JsonReader.readObject(text, MAX_MEMBERS);
-            Source source = new Source(Rule.Kind.valueOf(String.valueOf(read.get(KIND))), String.valueOf(read.get(YAML)));
+            Source source =
+                    new Source(Rule.Kind.valueOf(String.valueOf(read.get(KIND))), String.valueOf(read.get(YAML)));
             Rule rule = source.kind.parse(source.yaml, service);
             if (rule != null) {
                 String key = String.valueOf(read.get(KEY));
