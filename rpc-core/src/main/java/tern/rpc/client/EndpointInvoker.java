@@ -25,6 +25,7 @@ import tern.rpc.endpoint.PublishedToken;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.UnsentCallException;
 
 /**
  * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
@@ -203,7 +204,7 @@ final class EndpointInvoker implements AutoCloseable {
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
-        Outcome outcome = missing || isMoved
+        Outcome outcome = missing || isMoved || failure instanceof UnsentCallException
                 ? Outcome.CANCELLED
                 : Outcomes.of(failure, deadline, now - startedNanos, method.usualTime(), now);
         if (isMoved) {

@@ -20,6 +20,7 @@ import tern.rpc.cluster.Target;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
+import tern.rpc.transport.UnsentCallException;
 
 /**
  * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
@@ -33,7 +34,8 @@ final class FurtherAttempts {
 
     /**
      * How long a provider must have been silent, counted from the ping that the client sends to each silent provider. A
-     * provider that is only slow answers the ping earlier.
+     * provider that is only slow answers the ping earlier. The time that the connection needs before it can send a ping
+     * is added.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -103,7 +105,7 @@ final class FurtherAttempts {
                 }
                 anyWaits = true;
                 ClientConnection connection = node.opened();
-                if (connection != null && node.silentForNanos(now) >= SILENT_NANOS) {
+                if (connection != null && node.silentForNanos(now) >= SILENT_NANOS + connection.pingDelayNanos()) {
                     connection.forEachWaiting(attempt -> move(attempt, target, now));
                 }
             }
@@ -159,6 +161,9 @@ final class FurtherAttempts {
         if (isMoved(failure) && remaining > 0) {
             retries.retried();
             return true;
+        }
+        if (failure instanceof UnsentCallException && remaining > 0) {
+            return true; // No server has processed the request, so the next attempt is not a retry.
         }
         if (ProviderWait.isAllowed(method, call)
                 && failure.code() == StatusCode.UNAVAILABLE

@@ -5,7 +5,8 @@ package tern.rpc.endpoint;
  * Attributes} and may change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
- * @param name the name that the provider's certificate must contain: the name that was looked up, or the host itself
+ * @param name the name by which clients address the provider, and which the provider's certificate must contain: the
+ *     name that was looked up, or the host itself
  * @param protocol the transport's protocol, such as {@code tri}, or empty for the reference's protocol
  */
 public record Endpoint(String host, int port, String name, String protocol) {
@@ -84,9 +85,18 @@ public record Endpoint(String host, int port, String name, String protocol) {
      */
     @Override
     public String toString() {
-        if (port == 0) {
-            return host;
-        }
-        return host.indexOf(':') < 0 ? host + ":" + port : "[" + host + "]:" + port;
+        return port == 0 ? host : withPort(host);
+    }
+
+    /**
+     * Returns {@code name:port} for the header {@code host} or {@code :authority}. Proxies choose the provider by this
+     * name.
+     */
+    public String authority() {
+        return withPort(name);
+    }
+
+    private String withPort(String text) {
+        return text.indexOf(':') < 0 ? text + ":" + port : "[" + text + "]:" + port;
     }
 }

@@ -1,5 +1,6 @@
 package tern.rpc.endpoint;
 
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -40,6 +41,16 @@ public interface EndpointSource extends AutoCloseable {
      */
     default Object key() {
         return this;
+    }
+
+    /**
+     * Reads rules that an earlier process has stored.
+     *
+     * @param texts the {@linkplain Rules#texts texts} of rules of this source
+     * @throws RuntimeException if a text cannot be read
+     */
+    default Rules rules(List<String> texts) {
+        return Rules.NONE;
     }
 
     /**

@@ -95,6 +95,14 @@ public interface Rules {
         return false;
     }
 
+    /**
+     * Returns texts from which {@link EndpointSource#rules} of the same source reads equal rules in a later process.
+     * Returns an empty list if the rules cannot be stored.
+     */
+    default List<String> texts() {
+        return List.of();
+    }
+
     /** Returns the place where the rules can be changed, for use in logs and error messages. */
     @Override
     String toString();

@@ -322,11 +322,14 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");
     }
 
-    String json() {
+    /** @param others further members of the file */
+    String json(Map<String, ?> others) {
         Map<String, Object> written = new LinkedHashMap<>();
         services.forEach((service, providers) -> written.put(
                 service, providers.stream().map(ProviderFile::members).toList()));
-        return JsonWriter.write(Map.of(SERVICES, written));
+        Map<String, Object> members = new LinkedHashMap<>(others);
+        members.put(SERVICES, written);
+        return JsonWriter.write(members);
     }
 
     /** Returns the members of an entry. */

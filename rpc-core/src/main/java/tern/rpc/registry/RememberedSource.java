@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -32,14 +33,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
+import tern.rpc.Thrown;
 import tern.rpc.concurrent.DaemonThreads;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
 
 /**
- * Stores the last good list of another source in a file. If the wrapped source fails before its first list, or does not
+ * Stores the last good list of another source, and the rules for it, in a file. If the wrapped source fails before its first list, or does not
  * answer in time, this source reports the stored list, so that an application can start without its registry. If the
  * first list of the wrapped source is empty, this source reports the stored list before it, so that the providers in it
  * stay in use while they answer. Only the file's owner can read the file, which contains no secrets. Another thread
@@ -50,6 +53,9 @@ public final class RememberedSource implements EndpointSource {
     private static final Logger LOG = LoggerFactory.getLogger(RememberedSource.class);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
+
+    /** The member of a file that contains the texts of the rules. */
+    private static final String RULES = "rules";
 
     /** The suffix of the name of an unfinished file. A finished file replaces the stored list. */
     private static final String UNFINISHED = ".next";
@@ -75,6 +81,15 @@ public final class RememberedSource implements EndpointSource {
 
     private record Key(Object source, Path file) {}
 
+    /** A list of providers with its rules. */
+    private record Remembered(List<Instance> instances, Rules rules) {
+        static final Remembered NOTHING = new Remembered(List.of(), Rules.NONE);
+
+        boolean isEmpty() {
+            return instances.isEmpty();
+        }
+    }
+
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
@@ -82,9 +97,9 @@ public final class RememberedSource implements EndpointSource {
     private final SeldomWarning unreadable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final SeldomWarning unwritable = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     // the newest list that the writer has not written yet; null if there is none
-    private final AtomicReference<@Nullable List<Instance>> unwritten = new AtomicReference<>();
+    private final AtomicReference<@Nullable Remembered> unwritten = new AtomicReference<>();
     private final AtomicBoolean offering = new AtomicBoolean(); // whether a task that reads the file is queued or runs
-    private volatile @Nullable List<Instance> newest; // the list that was written last, or will be written
+    private volatile @Nullable Remembered newest; // the list that was written last, or will be written
     private @Nullable Consumer<EndpointSnapshot> listener; // guarded by this; null before this source is started
     private boolean heard; // guarded by this; whether the wrapped source has reported a list
     private boolean offered; // guarded by this; whether the stored list has been reported
@@ -159,9 +174,10 @@ public final class RememberedSource implements EndpointSource {
             return;
         }
         heard = true;
-        List<Instance> remembered = offered ? List.of() : read();
+        Remembered remembered = offered ? Remembered.NOTHING : read();
         if (!remembered.isEmpty()) {
-            told.accept(stale(remembered, snapshot.since(), source + " lists no provider"));
+            told.accept(stale(remembered, snapshot.since(), source + " lists no provider")
+                    .withRules(snapshot.rules()));
         }
     }
 
@@ -170,7 +186,7 @@ public final class RememberedSource implements EndpointSource {
         if (answered) {
             return;
         }
-        List<Instance> remembered = read();
+        Remembered remembered = read();
         synchronized (this) {
             Consumer<EndpointSnapshot> told = listener;
             if (!answered && told != null && !remembered.isEmpty()) {
@@ -181,19 +197,21 @@ public final class RememberedSource implements EndpointSource {
         }
     }
 
-    private EndpointSnapshot stale(List<Instance> remembered, Instant since, String why) {
-        return EndpointSnapshot.stale(remembered, since, why + "; the list is the one of " + file);
+    private EndpointSnapshot stale(Remembered remembered, Instant since, String why) {
+        return EndpointSnapshot.stale(remembered.instances, since, why + "; the list is the one of " + file)
+                .withRules(remembered.rules);
     }
 
     private EndpointSnapshot remembering(EndpointSnapshot snapshot) {
         if (snapshot.state() == State.FRESH) {
             heard = true;
-            if (!snapshot.instances().equals(newest)) {
-                newest = snapshot.instances();
-                writeLater(snapshot.instances());
+            Remembered current = new Remembered(snapshot.instances(), snapshot.rules());
+            if (!current.equals(newest)) {
+                newest = current;
+                writeLater(current);
             }
         } else if (snapshot.state() == State.UNKNOWN && !snapshot.why().isEmpty() && !heard) {
-            List<Instance> remembered = read();
+            Remembered remembered = read();
             if (!remembered.isEmpty()) {
                 offered = true;
                 return stale(remembered, snapshot.since(), snapshot.why());
@@ -202,28 +220,42 @@ public final class RememberedSource implements EndpointSource {
         return snapshot;
     }
 
-    private List<Instance> read() {
+    private Remembered read() {
         try {
             if (!Files.exists(file)) {
-                return List.of();
+                return Remembered.NOTHING;
             }
             if (Files.size(file) > ProviderFile.MAX_BYTES) {
                 throw new IllegalArgumentException(
                         "it has " + Files.size(file) + " bytes, more than " + ProviderFile.MAX_BYTES);
             }
-            return ProviderFile.parse(Files.readString(file), true).providers(subscription);
+            String text = Files.readString(file);
+            return new Remembered(ProviderFile.parse(text, true).providers(subscription), rules(text));
         } catch (IOException | IllegalArgumentException e) {
             // The number of warnings is limited, because each call that finds no provider may cause a read.
             unreadable.warn(() -> "The remembered list in " + file + " is ignored: " + e.getMessage());
-            return List.of();
+            return Remembered.NOTHING;
+        }
+    }
+
+    private Rules rules(String json) {
+        try {
+            List<String> texts = new ArrayList<>();
+            if (JsonReader.readObject(json, ProviderFile.MAX_MEMBERS).get(RULES) instanceof List<?> stored) {
+                stored.forEach(text -> texts.add(String.valueOf(text)));
+            }
+            return texts.isEmpty() ? Rules.NONE : source.rules(texts);
+        } catch (RuntimeException | NoClassDefFoundError e) { // A library that reads rules may be missing.
+            unreadable.warn(() -> "The remembered rules in " + file + " are ignored: " + Thrown.text(e));
+            return Rules.NONE;
         }
     }
 
     /** Writes the list soon. If several lists arrive before the writer has time, only the newest list is written. */
-    private void writeLater(List<Instance> instances) {
-        if (unwritten.getAndSet(instances) == null) {
+    private void writeLater(Remembered current) {
+        if (unwritten.getAndSet(current) == null) {
             writer.execute(() -> {
-                List<Instance> next = unwritten.getAndSet(null);
+                Remembered next = unwritten.getAndSet(null);
                 if (next != null) {
                     write(next);
                 }
@@ -231,10 +263,10 @@ public final class RememberedSource implements EndpointSource {
         }
     }
 
-    private void write(List<Instance> instances) {
+    private void write(Remembered current) {
         ProviderFile content = new ProviderFile(Map.of(
                 subscription.service().toString(),
-                instances.stream()
+                current.instances.stream()
                         .map(instance -> new ProviderFile.Provider("", instance))
                         .toList()));
         Path next = null;
@@ -243,7 +275,7 @@ public final class RememberedSource implements EndpointSource {
             removeUnfinished(file.toAbsolutePath().getParent());
             // Another process may write the same file at the same time, so each process first writes a separate file.
             next = Files.createTempFile(file.getParent(), file.getFileName().toString(), UNFINISHED, ownerOnly());
-            Files.write(next, content.json().getBytes(StandardCharsets.UTF_8));
+            Files.write(next, content.json(Map.of(RULES, current.rules.texts())).getBytes(StandardCharsets.UTF_8));
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             newest = null; // The list could not be written. If the same list arrives again, it must be written.

@@ -84,6 +84,14 @@ public interface ClientConnection extends AutoCloseable {
     default void probe() {}
 
     /**
+     * Returns how long a live server takes to answer a {@linkplain #probe ping} in addition to the time that an open
+     * connection needs, in nanoseconds. This time is not 0 if a ping needs a new connection.
+     */
+    default long pingDelayNanos() {
+        return 0;
+    }
+
+    /**
      * Passes the calls that wait for an answer to the action, which may fail them. Does nothing if a server of this
      * transport cannot become silent.
      */

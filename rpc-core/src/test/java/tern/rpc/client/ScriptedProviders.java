@@ -42,6 +42,7 @@ abstract class ScriptedProviders {
         int attemptsUntilAvailable = Integer.MAX_VALUE;
         volatile @Nullable PendingCall waiting; // the call that waits for an answer
         volatile Runnable pinged = () -> {};
+        volatile long pingDelayNanos;
         final CountDownLatch examined = new CountDownLatch(1); // opened when the client asks for the waiting calls
 
         Connection(Endpoint endpoint) {
@@ -66,6 +67,11 @@ abstract class ScriptedProviders {
         @Override
         public void probe() {
             pinged.run();
+        }
+
+        @Override
+        public long pingDelayNanos() {
+            return pingDelayNanos;
         }
 
         @Override

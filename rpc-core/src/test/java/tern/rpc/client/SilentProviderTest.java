@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,6 +96,22 @@ class SilentProviderTest extends ScriptedProviders {
         while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {
             aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10));
         }
+    }
+
+    /** For example, a ping that needs a connection with TLS takes several round trips to a provider that is far away. */
+    @Test
+    void callsStayWhileNoPingCanHaveBeenAnswered() throws Exception {
+        freeze();
+        AtomicLong pingedNanos = new AtomicLong();
+        connection(ONE).pinged = () -> pingedNanos.compareAndSet(0, aheadNanos.get());
+        connection(ONE).pingDelayNanos = TimeUnit.HOURS.toNanos(1);
+        waits(idempotent(false, ONE, TWO)::later);
+
+        while (!connection(ONE).examined.await(10, TimeUnit.MILLISECONDS)) {
+            aheadNanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        }
+
+        assertThat(aheadNanos.get() - pingedNanos.get()).isGreaterThan(TimeUnit.MINUTES.toNanos(59));
     }
 
     @Test

@@ -27,6 +27,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
+import tern.rpc.transport.UnsentCallException;
 
 /** Tests how a streaming call is retried when its endpoint fails. The test plays the role of the transport. */
 @Timeout(60)
@@ -150,6 +151,25 @@ class StreamAttemptsTest {
         second.complete();
         assertThat(answers.rest()).containsExactly("a");
         assertThat(second.requested.stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+    }
+
+    @Test
+    void streamThatWaitedInVainIsOpenedAgainAtTheSameEndpoint() throws Exception {
+        Streams proxy = proxy(new Endpoint("one", 1));
+        readyAtOpen = false;
+        Probe<String> answers = Probe.ofAll();
+        StreamObserver<String> requests = proxy.both(answers);
+        requests.onCompleted();
+
+        for (int i = 0; i < 100; i++) { // more often than the retry budget allows
+            next().pending.fail(new UnsentCallException("all streams are in use"));
+        }
+
+        OpenedStream last = next();
+        last.answer("a");
+        last.complete();
+        assertThat(answers.rest()).containsExactly("a");
+        assertThat(last.ends).isEqualTo(1);
     }
 
     @Test

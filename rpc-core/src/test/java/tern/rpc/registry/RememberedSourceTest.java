@@ -24,6 +24,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
 
 class RememberedSourceTest {
 
@@ -43,6 +44,18 @@ class RememberedSourceTest {
         @Override
         public void start(Consumer<EndpointSnapshot> told) {
             listener = told;
+        }
+
+        @Override
+        public Rules rules(List<String> texts) {
+            return new NamedRules(texts);
+        }
+    }
+
+    private record NamedRules(List<String> texts) implements Rules {
+        @Override
+        public String toString() {
+            return "named rules";
         }
     }
 
@@ -92,6 +105,20 @@ class RememberedSourceTest {
         assertThat(last().why()).startsWith("the registry does not answer; the list is the one of ");
         hear();
         assertThat(last().state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void rulesOfTheLastGoodListAreUsedToo() {
+        start();
+        EndpointSnapshot heard = EndpointSnapshot.heard(List.of(ONE), Instant.EPOCH);
+        source.listener.accept(heard);
+        source.listener.accept(heard.withRules(new NamedRules(List.of("tags: [\"a\"]\n", "timeout: 5"))));
+
+        start();
+        hearNothing();
+
+        assertThat(last().instances()).containsExactly(ONE);
+        assertThat(last().rules()).isEqualTo(new NamedRules(List.of("tags: [\"a\"]\n", "timeout: 5")));
     }
 
     @Test

@@ -21,6 +21,7 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
     private final boolean replacement;
     private boolean isOpened;
     private boolean heard;
+    private long startedNanos; // the time at which the connection attempt was started
     private long readyNanos; // the time at which the connection became ready for calls
 
     /**
@@ -35,6 +36,7 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
     }
 
     void start(EventLoops loops, EventLoop loop) {
+        startedNanos = System.nanoTime();
         new ConnectAttempt(connection.endpoint(), connection.settings(), tls, this::handlers, this).start(loops, loop);
     }
 
@@ -124,6 +126,11 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
     /** Called when the connection becomes ready for calls. */
     void done() {
         readyNanos = System.nanoTime();
+    }
+
+    /** Returns the time from the start of the connection attempt until the connection became ready for calls. */
+    long tookNanos() {
+        return readyNanos - startedNanos;
     }
 
     /** Returns whether the server has sent bytes and kept the connection open for at least a second. */

@@ -1,7 +1,6 @@
 package tern.rpc.netty;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -115,8 +114,8 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    ChannelHandler handlers() {
-        return opening.handlers();
+    ChannelOpening opening() {
+        return opening;
     }
 
     /** Called when the channel exists but is not open yet. */
@@ -303,18 +302,19 @@ public final class Connection implements PendingCall.Carrier {
         owner.released(this);
     }
 
-    public boolean isPending(long id) {
-        return pending.contains(id);
+    /** Returns the calls without an answer. */
+    public PendingCalls calls() {
+        return pending;
     }
 
-    /** Returns an unused id for a frame that does not belong to a call. */
-    public long newId() {
-        return pending.newId();
-    }
-
-    /** Returns the number of calls that have ended without an answer. The server may still answer each of them once. */
-    public long unansweredCalls() {
-        return pending.unanswered();
+    /**
+     * Called when calls have waited for a while, because the server serves no further calls on this connection. Must run
+     * on the event loop.
+     *
+     * @return how many of the calls another connection serves now
+     */
+    public int relief() {
+        return owner.relief(this);
     }
 
     /** Called when bytes have been read. Must run on the event loop. */
@@ -327,11 +327,6 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CONNECTING && opening.isOpened() && open != null) {
             ready(open);
         }
-    }
-
-    /** Returns whether the server has sent any bytes on this connection. */
-    boolean wasHeard() {
-        return opening.wasHeard();
     }
 
     /**
@@ -419,7 +414,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Fails a call whose deadline has passed. Must run on the event loop. */
     void late(PendingCall call) {
         boolean connecting = state == State.CONNECTING;
-        call.fail(executed -> TimeOuts.late(call, endpoint, connecting, wasHeard(), executed));
+        call.fail(executed -> TimeOuts.late(call, endpoint, connecting, opening.wasHeard(), executed));
     }
 
     private void lost(PendingCall call) {

@@ -12,6 +12,15 @@ interface ConnectionOwner {
     /** Called when the connection is ready for the next call, if it transmits one call at a time. */
     default void released(Connection connection) {}
 
+    /**
+     * Called when calls have waited for a while on a connection whose server serves no further calls on it.
+     *
+     * @return how many of the calls another connection serves now
+     */
+    default int relief(Connection crowded) {
+        return 0;
+    }
+
     /** Returns the connection that replaces the given connection; null if there is no replacement. */
     default @Nullable Connection insteadOf(Connection connection) {
         return null;

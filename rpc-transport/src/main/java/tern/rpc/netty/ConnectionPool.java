@@ -28,7 +28,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. A lost or draining connection is replaced. The first replacements are immediate; later ones
+ * usually one connection, and {@link ExtraConnections further ones} while its server serves no more calls on it. A lost or draining connection is replaced. The first replacements are immediate; later ones
  * wait for pauses that double, with full jitter. A call that finds no connection fails, but may start a connection
  * attempt before the pause ends. A draining connection stays open until its last answer has arrived. A replacement
  * accepts calls once its server has sent bytes. Thread-safe.
@@ -58,6 +58,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     // connections that calls opened during the pause after a failed attempt, and that are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
+    private final ExtraConnections extra;
     private volatile boolean available;
     private volatile long timesAvailable; // this field is written while this object is locked
     private volatile boolean closed;
@@ -82,6 +83,8 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
         this.pace = new AttemptPace(clock);
+        this.extra = new ExtraConnections(
+                this, owner -> new Connection(endpoint, settings, protocol, tls, owner, true), settings, loops, clock);
         Connection[] first = new Connection[size];
         for (int i = 0; i < size; i++) {
             first[i] = new Connection(endpoint, settings, protocol, tls, this);
@@ -172,14 +175,25 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         return lastReason;
     }
 
+    @Override
+    public int relief(Connection crowded) {
+        Connection chosen = choose();
+        if (chosen == null || chosen == crowded || chosen.calls().free() <= 0) {
+            extra.openOne();
+            return 0;
+        }
+        return chosen.state() == State.READY ? chosen.calls().free() : 0;
+    }
+
     /**
-     * Returns the next ready connection, round-robin. If none is ready, returns a connection that is being opened, or
-     * null.
+     * Returns the next ready connection, round-robin. Prefers a connection on which the server serves the call at once.
+     * If none is ready, returns a connection that is being opened, or null.
      */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
         Connection connecting = null;
+        Connection full = null;
         for (int i = 0; i < size; i++) {
             int place = (first + i) % size;
             Connection candidate = current.get(place);
@@ -189,13 +203,17 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
                 state = candidate.state();
             }
             if (state == State.READY) {
-                return candidate;
+                if (candidate.calls().free() > 0) {
+                    return candidate;
+                }
+                full = candidate;
             }
             if (state == State.CONNECTING && !begunByCalls.contains(candidate)) {
                 connecting = candidate;
             }
         }
-        return connecting;
+        Connection free = extra.free();
+        return free != null ? free : full != null ? full : connecting;
     }
 
     @Override
@@ -300,7 +318,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             replaceAfter(backoff.sameMillis(), connection);
             return;
         }
-        long pauseMillis = connection.wasHeard() ? pauseAfterALoss(connection) : backoff.nextMillis();
+        long pauseMillis = connection.opening().wasHeard() ? pauseAfterALoss(connection) : backoff.nextMillis();
         if (pauseMillis > 0 && backoff.isNew()) {
             LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
@@ -380,7 +398,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
                 return true;
             }
         }
-        return false;
+        return extra.isAny(connection -> connection.keepAlive().isHeardAfter(nanos));
     }
 
     @Override
@@ -397,6 +415,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         for (int i = 0; i < current.length(); i++) {
             current.get(i).forEachWaiting(action);
         }
+        extra.forEach(connection -> connection.forEachWaiting(action));
     }
 
     @Override
@@ -415,7 +434,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
     }
 
     private synchronized long sum(ToLongFunction<Connection> value) {
-        long sum = retiring.stream().mapToLong(value).sum();
+        long sum = retiring.stream().mapToLong(value).sum() + extra.sum(value);
         for (int i = 0; i < current.length(); i++) {
             sum += value.applyAsLong(current.get(i));
         }
@@ -436,6 +455,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
         for (int i = 0; i < current.length(); i++) {
             current.get(i).closeWithCalls(CLOSED);
         }
+        extra.close(CLOSED);
         List.copyOf(retiring).forEach(connection -> connection.closeWithCalls(CLOSED));
         List.copyOf(lostWhileAnswering).forEach(connection -> connection.closeWithCalls(CLOSED));
     }

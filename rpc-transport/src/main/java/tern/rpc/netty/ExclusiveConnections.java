@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +67,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     private long unreachableNanos = System.nanoTime(); // the time of the last failed attempt; guarded by this
     private volatile long timesAvailable; // this field is written while this object is locked
     private volatile boolean closed;
-    private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
+    private final Probes probes;
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
@@ -91,6 +90,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         this.backoff = new ReconnectBackoff(settings);
         this.pace = new AttemptPace(clock);
         CallerExchanges exchanges = tls == null ? protocol.callerExchanges(endpoint, settings) : null;
+        this.probes = new Probes(() -> new SpareConnection(endpoint, settings, protocol, tls, this::heard), loops);
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
@@ -300,6 +300,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     }
 
     private void connected(Connection connection) {
+        probes.opened(connection.opening().tookNanos());
         setReachable();
         if (unused.remove(connection)) {
             free(connection);
@@ -347,20 +348,16 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
         anyHeard = true;
     }
 
-    /**
-     * Checks whether the server is alive by sending a small request on a separate connection, because the protocol has
-     * no heartbeats.
-     */
     @Override
     public void probe() {
-        SpareConnection running = spare.get();
-        if (closed || (running != null && !running.isOver())) {
-            return;
+        if (!closed) {
+            probes.begin();
         }
-        SpareConnection begun = new SpareConnection(endpoint, settings, protocol, tls, this::heard);
-        if (spare.compareAndSet(running, begun)) {
-            begun.begin(loops);
-        }
+    }
+
+    @Override
+    public long pingDelayNanos() {
+        return probes.delayNanos();
     }
 
     @Override
@@ -482,10 +479,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     public void close() {
         closed = true;
         reachable = false;
-        SpareConnection running = spare.get();
-        if (running != null) {
-            running.close();
-        }
+        probes.close();
         all.forEach(connection -> connection.close("the client is closed"));
         if (callers != null) {
             callers.close();

@@ -12,9 +12,10 @@ import tern.rpc.transport.PendingCall;
 /**
  * The pending calls on one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
  * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
- * call. This class also limits the number of calls in flight, and counts calls that end without an answer. Thread-safe.
+ * call. This class also limits the number of calls in flight, knows how many of them the server serves at the same time,
+ * and counts calls that end without an answer. Thread-safe.
  */
-final class PendingCalls {
+public final class PendingCalls {
 
     private final AtomicReferenceArray<@Nullable PendingCall> slots;
     private final int mask;
@@ -23,6 +24,7 @@ final class PendingCalls {
     private final AtomicLong nextId;
     private final AtomicLong unanswered = new AtomicLong();
     private final AtomicLong lateAnswers = new AtomicLong();
+    private volatile int served = Integer.MAX_VALUE; // the number of calls that the server serves at the same time
 
     /** @param limit the maximum number of calls in flight */
     PendingCalls(int limit) {
@@ -58,8 +60,22 @@ final class PendingCalls {
         }
     }
 
+    /** Sets the number of calls that the server serves at the same time on this connection. Further calls wait. */
+    public void served(int calls) {
+        served = calls;
+    }
+
+    /**
+     * Returns how many further calls the server serves now. The number is negative if calls wait for the server. For a
+     * server without a limit, the number is only an upper bound.
+     */
+    public int free() {
+        int most = served;
+        return most == Integer.MAX_VALUE ? most : most - count.get();
+    }
+
     /** Returns an unused id for a frame that does not belong to a call. */
-    long newId() {
+    public long newId() {
         return nextId.getAndIncrement();
     }
 
@@ -92,7 +108,7 @@ final class PendingCalls {
     }
 
     /** Returns the number of {@linkplain #abandon abandoned} calls. */
-    long unanswered() {
+    public long unanswered() {
         return unanswered.get();
     }
 
@@ -109,7 +125,7 @@ final class PendingCalls {
         return false;
     }
 
-    boolean contains(long id) {
+    public boolean contains(long id) {
         PendingCall call = slots.get((int) id & mask);
         return call != null && call.id() == id;
     }

@@ -22,7 +22,7 @@ final class TlsRefusal extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (!connection.wasHeard() && TlsFailure.find(cause, SSLHandshakeException.class) != null) {
+        if (!connection.opening().wasHeard() && TlsFailure.find(cause, SSLHandshakeException.class) != null) {
             connection.refused(TlsFailure.atClient(cause, connection.endpoint(), tls));
         } else {
             context.fireExceptionCaught(cause);

@@ -180,7 +180,7 @@ class ConnectingTest {
         List<Connection.State> told = new ArrayList<>();
         Connection connection = new Connection(
                 new Endpoint("127.0.0.1", 1), settings, protocol, null, (changed, state) -> told.add(state));
-        EmbeddedChannel channel = new EmbeddedChannel(connection.handlers());
+        EmbeddedChannel channel = new EmbeddedChannel(connection.opening().handlers());
         channel.writeInbound(Unpooled.wrappedBuffer(RawFrame.readOnly(7).bytes()));
 
         connection.opened(channel);

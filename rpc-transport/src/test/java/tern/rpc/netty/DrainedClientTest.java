@@ -44,7 +44,7 @@ class DrainedClientTest {
                 new DubboProtocol(serializer, 0),
                 null,
                 (changed, state) -> {});
-        channel.pipeline().addLast(connection.handlers());
+        channel.pipeline().addLast(connection.opening().handlers());
         connection.opened(channel);
         Invocation call = new Invocation(
                 new ServiceKey(Log.class.getName(), "", ""),

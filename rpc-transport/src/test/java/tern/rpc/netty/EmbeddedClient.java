@@ -77,7 +77,7 @@ public final class EmbeddedClient implements AutoCloseable {
             @Override
             protected void initChannel(Channel made) {
                 buffers.count(made);
-                made.pipeline().addLast(connection.handlers());
+                made.pipeline().addLast(connection.opening().handlers());
             }
         });
         List<Ended> ends = new ArrayList<>();

@@ -37,7 +37,9 @@ public final class EmbeddedConnection implements AutoCloseable {
         channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(io.netty.channel.Channel made) {
-                made.pipeline().addLast(new Socket()).addLast(connection.handlers());
+                made.pipeline()
+                        .addLast(new Socket())
+                        .addLast(connection.opening().handlers());
             }
         });
         channel.freezeTime();

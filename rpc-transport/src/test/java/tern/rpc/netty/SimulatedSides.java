@@ -107,7 +107,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         Connection made = new Connection(
                 PEER, ClientTransportSettings.named("simulation"), clientProtocol, null, (changed, state) -> {});
         connection = made;
-        ours.pipeline().addLast(made.handlers());
+        ours.pipeline().addLast(made.opening().handlers());
         budget = InboundBudget.forAll(settings.maxInboundBytes());
         Simulation.Socket.connect(ours, clientLoop, theirs, loop);
         clientLoop.execute(() -> made.opened(ours));

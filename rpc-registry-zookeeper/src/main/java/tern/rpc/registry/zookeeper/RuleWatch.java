@@ -6,6 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.rules.DubboRules;
 import tern.rpc.registry.dubbo.rules.Rule;
 
 /**
@@ -25,6 +26,7 @@ final class RuleWatch implements NodeData.Reader {
     private final Runnable changed;
     private final NodeData node;
     private @Nullable Rule rule;
+    private String yaml = ""; // the text of the rule; empty if there is no rule
     private String problem = ""; // why the current content is not applied; empty if it is applied
     private boolean heard;
 
@@ -51,7 +53,7 @@ final class RuleWatch implements NodeData.Reader {
     @Override
     public void read(byte @Nullable [] data) {
         if (data == null) {
-            heard(null);
+            heard(null, "");
         } else {
             take(new String(data, StandardCharsets.UTF_8));
         }
@@ -62,10 +64,10 @@ final class RuleWatch implements NodeData.Reader {
         unusable(why);
     }
 
-    private void take(String yaml) {
+    private void take(String text) {
         Rule parsed;
         try {
-            parsed = kind.parse(yaml, service);
+            parsed = kind.parse(text, service);
         } catch (IllegalArgumentException e) {
             unusable(String.valueOf(e.getMessage()));
             return;
@@ -77,13 +79,18 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }
-        heard(parsed); // The listener runs outside the try block, because its failure is not a problem of the rule.
+        // The listener runs outside the try block, because its failure is not a problem of the rule.
+        heard(parsed, text);
     }
 
-    /** @param current the rule; null if there is no rule, or if it is disabled or not supported */
-    private void heard(@Nullable Rule current) {
+    /**
+     * @param current the rule; null if there is no rule, or if it is disabled or not supported
+     * @param text the text of the rule
+     */
+    private void heard(@Nullable Rule current, String text) {
         replaceProblem("");
         rule = current;
+        yaml = current == null ? "" : text;
         heard = true;
         changed.run();
     }
@@ -134,6 +141,11 @@ final class RuleWatch implements NodeData.Reader {
     @Nullable
     Rule rule() {
         return rule;
+    }
+
+    /** Returns the rule as it is written in the registry. */
+    DubboRules.Source source() {
+        return new DubboRules.Source(kind, yaml);
     }
 
     void close() {

@@ -132,19 +132,27 @@ final class RuleWatches {
     /** @param providers returns those addresses of an application at which the service is offered */
     Rules rules(Function<String, Set<Endpoint>> providers) {
         Map<String, Rule> byKey = new HashMap<>();
+        Map<String, DubboRules.Source> sources = new HashMap<>();
         ofApplications.forEach((application, watches) -> watches.forEach(watch -> {
             Rule rule = watch.rule();
             if (rule != null) {
                 byKey.put(key(watch), rule.within(() -> providers.apply(application)));
+                sources.put(key(watch), watch.source());
             }
         }));
         fixed.forEach(watch -> {
             Rule rule = watch.rule();
             if (rule != null) {
                 byKey.put(key(watch), rule);
+                sources.put(key(watch), watch.source());
             }
         });
-        return DubboRules.of(byKey, consumer);
+        return DubboRules.of(byKey, sources, consumer);
+    }
+
+    /** Reads rules that an earlier process has stored. Any thread may call this method. */
+    Rules stored(List<String> texts) {
+        return DubboRules.of(texts, service, consumer);
     }
 
     /**

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.KnownProviders.Provider;
@@ -204,6 +205,11 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 watched.values().forEach(ApplicationWatch::hurry);
             });
         }
+    }
+
+    @Override
+    public Rules rules(List<String> texts) {
+        return rules.stored(texts);
     }
 
     @Override

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registry;
@@ -127,6 +128,9 @@ class RulesTest {
         assertThat(rules(snapshots)).hasToString("one.tag-router, " + SERVICE + "::.configurators");
         assertThat(rules(snapshots).timeout("greet")).isEqualTo(Duration.ofMillis(500));
         assertThat(rules(snapshots).tags(snapshots.last().instances().get(0))).containsExactly("gray");
+
+        EndpointSource later = registry().source(new Subscription(new ServiceKey(SERVICE, "", ""), "dubbo"));
+        assertThat(later.rules(rules(snapshots).texts())).isEqualTo(rules(snapshots));
 
         rule(CONFIGURATORS, "configs: [{parameters: {timeout: 600}}]");
         Await.until(

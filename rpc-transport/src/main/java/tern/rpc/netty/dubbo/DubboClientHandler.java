@@ -101,10 +101,10 @@ final class DubboClientHandler extends DubboFrameDecoder {
     /** Closes the connection if the server has sent too many frames that answer no call. */
     private boolean isFlood(int flags, long id) {
         if (!DubboHeader.isEvent(flags) && !DubboHeader.isRequest(flags)) {
-            if (connection.isPending(id)) {
+            if (connection.calls().contains(id)) {
                 return false;
             }
-            if (late < connection.unansweredCalls()) {
+            if (late < connection.calls().unanswered()) {
                 late++;
                 return false;
             }
@@ -141,7 +141,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     private void event(int flags, long id, ByteBuf body) {
         if (!DubboHeader.isRequest(flags)) {
-            if (connection.isPending(id)) {
+            if (connection.calls().contains(id)) {
                 broken("an answer to a call is marked as an event");
             }
             return; // the answer to a heartbeat proves that the server is alive and needs no further processing

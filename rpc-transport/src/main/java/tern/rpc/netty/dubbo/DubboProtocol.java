@@ -183,7 +183,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
 
     @Override
     public WriteCommand ping(Connection connection) {
-        return DubboFrame.heartbeat(connection.newId());
+        return DubboFrame.heartbeat(connection.calls().newId());
     }
 
     @Override

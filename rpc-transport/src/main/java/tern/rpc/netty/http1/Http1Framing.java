@@ -26,6 +26,7 @@ final class Http1Framing {
     private static final int SETTING_BYTES = 6;
 
     private final boolean http10;
+    private final @Nullable AsciiString targetHost;
     private Set<String> connection = Set.of();
     private @Nullable AsciiString host;
     private @Nullable AsciiString length;
@@ -35,8 +36,13 @@ final class Http1Framing {
     private boolean namesHttp2;
     private boolean settingsTwice;
 
-    Http1Framing(boolean http10) {
+    /**
+     * @param targetHost the host in the request line, which takes precedence over the header field {@code host}; null
+     *     if the request line contains only a path
+     */
+    Http1Framing(boolean http10, @Nullable AsciiString targetHost) {
         this.http10 = http10;
+        this.targetHost = targetHost;
     }
 
     /** @return false if the field is an ordinary header, which this class does not handle */
@@ -112,6 +118,13 @@ final class Http1Framing {
             throw Http1Violation.badRequest("the header field host is not a host name with an optional port");
         } else {
             headers.authority(current);
+        }
+        AsciiString named = targetHost;
+        if (named != null) {
+            if (!Http1Characters.isHost(named)) {
+                throw Http1Violation.badRequest("the target of the request has no host name with an optional port");
+            }
+            headers.authority(named);
         }
     }
 

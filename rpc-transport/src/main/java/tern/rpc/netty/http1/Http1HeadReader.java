@@ -24,6 +24,9 @@ public final class Http1HeadReader {
     private static final AsciiString HTTP_1_1 = AsciiString.cached("HTTP/1.1");
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
     private static final AsciiString SCHEME = AsciiString.cached("http");
+    private static final AsciiString[] ABSOLUTE = {AsciiString.cached("http://"), AsciiString.cached("https://")};
+    private static final AsciiString EVERYTHING = AsciiString.cached("*");
+    private static final AsciiString ROOT = AsciiString.cached("/");
 
     /**
      * Maximum number of header lines that are compared with the lines of the previous request, because clients usually
@@ -36,13 +39,18 @@ public final class Http1HeadReader {
     /** A valid header line, with the name and value parsed from it. */
     private record Field(AsciiString line, AsciiString name, AsciiString value) {}
 
-    private record RequestLine(AsciiString line, AsciiString method, AsciiString target) {}
+    /** @param target the path with its query; or {@code *} */
+    private record RequestLine(
+            AsciiString line,
+            AsciiString method,
+            AsciiString target,
+            @Nullable AsciiString host) {}
 
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private @Nullable RequestLine lastRequest;
     private final Http1Line lines = new Http1Line();
     private @Nullable Http2Headers headers;
-    private Http1Framing framing = new Http1Framing(false);
+    private Http1Framing framing = new Http1Framing(false, null);
     private boolean emptyLineSeen;
     private int fields;
     private int fieldBytes;
@@ -100,7 +108,7 @@ public final class Http1HeadReader {
                     .method(same.method)
                     .scheme(SCHEME)
                     .path(same.target);
-            framing = new Http1Framing(false);
+            framing = new Http1Framing(false, same.host);
             return true;
         }
         AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
@@ -122,13 +130,41 @@ public final class Http1HeadReader {
         AsciiString version = line.subSequence(second + 1);
         boolean http10 = HTTP_1_0.contentEquals(version);
         checkVersion(http10, version);
-        checkTarget(method, target);
-        headers = new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(target);
-        framing = new Http1Framing(http10);
+        int absolute = absoluteAt(target);
+        RequestLine request =
+                absolute > 0 ? absolute(line, method, target, absolute) : new RequestLine(line, method, target, null);
+        checkTarget(method, request.target);
+        headers = new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(request.target);
+        framing = new Http1Framing(http10, request.host);
         if (!http10 && line.length() <= REPEATED_BYTES) {
-            lastRequest = new RequestLine(line, method, target);
+            lastRequest = request;
         }
         return true;
+    }
+
+    /** Returns the index of the host in a target that is a whole URI, as clients send to proxies; 0 for other targets. */
+    private static int absoluteAt(AsciiString target) {
+        for (AsciiString scheme : ABSOLUTE) {
+            if (AsciiString.regionMatches(target, true, 0, scheme, 0, scheme.length())) {
+                return scheme.length();
+            }
+        }
+        return 0;
+    }
+
+    /** Divides a target that is a whole URI into host and path (RFC 9112, 3.2.2 and 3.2.4). */
+    private static RequestLine absolute(AsciiString line, AsciiString method, AsciiString target, int host) {
+        int end = host;
+        while (end < target.length() && target.charAt(end) != '/' && target.charAt(end) != '?') {
+            end++;
+        }
+        AsciiString path = target.subSequence(end);
+        if (path.isEmpty()) {
+            path = HttpMethod.OPTIONS.asciiName().contentEquals(method) ? EVERYTHING : ROOT;
+        } else if (path.charAt(0) == '?') {
+            path = ROOT.concat(path);
+        }
+        return new RequestLine(line, method, path, target.subSequence(host, end));
     }
 
     private static void checkVersion(boolean http10, AsciiString version) {
@@ -151,10 +187,11 @@ public final class Http1HeadReader {
         if (!Http1Characters.isToken(method)) {
             throw Http1Violation.badRequest("the method contains characters that are not allowed");
         }
-        boolean everything =
-                target.contentEquals("*") && HttpMethod.OPTIONS.asciiName().contentEquals(method);
+        boolean everything = target.contentEquals(EVERYTHING)
+                && HttpMethod.OPTIONS.asciiName().contentEquals(method);
         if (!everything && (!Http1Characters.isTarget(target) || target.charAt(0) != '/')) {
-            throw Http1Violation.badRequest("the target of the request is not a path that begins with /");
+            throw Http1Violation.badRequest(
+                    "the target of the request is not a path that begins with /, and not an http URI");
         }
     }
 

@@ -20,6 +20,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.UnsentCallException;
 
 /**
  * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Until its stream is
@@ -380,6 +381,12 @@ abstract class ClientCall extends WriteCommand implements MessageDeframer.Receiv
         connection.failed(
                 pending.id(),
                 RpcException.refusal(code, pending + " at " + connection.endpoint() + ": " + how, executed));
+    }
+
+    /** Ends a call that the server has not processed, so that the call is attempted again at once. */
+    void unsent(String how) {
+        close();
+        connection.failed(pending.id(), new UnsentCallException(pending + " at " + connection.endpoint() + ": " + how));
     }
 
     private void fail(RpcException broken) {

@@ -177,7 +177,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
      */
     @Override
     public WriteCommand ping(Connection connection) {
-        byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint() + "\r\ncontent-length: 0\r\n\r\n")
+        byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint().authority()
+                        + "\r\ncontent-length: 0\r\n\r\n")
                 .getBytes(StandardCharsets.US_ASCII);
         return new WriteCommand() {
             @Override

@@ -410,7 +410,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             // the connection is drained first, because unprocessed calls are retried immediately and must use another
             // connection
             connection.drain();
-            streams.passOnWaiting();
+            streams.goAway(error == Http2Error.NO_ERROR.code());
         }
 
         @Override

@@ -28,7 +28,7 @@ final class JsonRequestHeads {
         if (heads.size() >= MAX_HEADS) {
             heads.keySet().stream().limit(MAX_HEADS / 4).toList().forEach(heads::remove);
         }
-        JsonRequestHead added = new JsonRequestHead(service, method, application, endpoint.toString());
+        JsonRequestHead added = new JsonRequestHead(service, method, application, endpoint.authority());
         heads.put(key, added);
         return added;
     }

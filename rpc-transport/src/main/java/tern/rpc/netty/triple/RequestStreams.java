@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -24,8 +25,8 @@ import tern.rpc.netty.Connection;
 
 /**
  * The calls of a client on one HTTP/2 connection, and the streams of these calls. Opens a stream for each request, up
- * to the number of concurrent streams that the server permits. Further requests wait in order. Confined to the event
- * loop.
+ * to the number of concurrent streams that the server permits. Further requests wait in order, and are passed to another
+ * connection if they have waited for a while. Confined to the event loop.
  */
 final class RequestStreams {
 
@@ -34,6 +35,12 @@ final class RequestStreams {
      * remaining ids.
      */
     private static final int LAST_IDS = 4_096;
+
+    /**
+     * The time after which waiting calls are passed to another connection. Short waits of many short calls need no
+     * further connection.
+     */
+    private static final long RELIEF_MILLIS = 200;
 
     private static final AsciiString HTTP = AsciiString.cached("http");
     private static final AsciiString HTTPS = AsciiString.cached("https");
@@ -53,6 +60,8 @@ final class RequestStreams {
     private AsciiString scheme = HTTP;
     private boolean active;
     private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
+    private boolean leavesInOrder; // true if the server has announced without an error that it closes the connection
+    private boolean relieving; // true if a check whether calls still wait is scheduled
 
     RequestStreams(
             Connection connection,
@@ -65,7 +74,7 @@ final class RequestStreams {
         this.http2 = encoder.connection();
         this.encoder = encoder;
         this.callKey = http2.newKey();
-        this.authority = new AsciiString(connection.endpoint().toString());
+        this.authority = new AsciiString(connection.endpoint().authority());
         this.plain = new PlainRequests(http2, encoder, table, joined, authority);
         this.messages = messages;
         this.limits = limits;
@@ -101,6 +110,7 @@ final class RequestStreams {
     /** Called when the server has announced its maximum number of concurrent streams. */
     void settingsRead() {
         settingsRead = true;
+        connection.calls().served(http2.local().maxActiveStreams());
     }
 
     // ---- Request queue
@@ -120,7 +130,30 @@ final class RequestStreams {
             open(call);
         } else {
             waiting.add(call);
+            relieveLater();
         }
+    }
+
+    private void relieveLater() {
+        if (!relieving && settingsRead && active) {
+            relieving = true;
+            context().executor().schedule(this::relieve, RELIEF_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Passes waiting calls to another connection, as many as it serves now. */
+    private void relieve() {
+        relieving = false;
+        while (!waiting.isEmpty() && waiting.element().isOver()) {
+            drop(waiting.remove());
+        }
+        if (waiting.isEmpty() || !active) {
+            return;
+        }
+        for (int free = connection.relief(); free > 0 && !waiting.isEmpty(); free--) {
+            passOn(waiting.remove());
+        }
+        relieveLater();
     }
 
     private boolean mayOpen() {
@@ -219,7 +252,7 @@ final class RequestStreams {
         drop(call);
         boolean passed = call instanceof UnaryCall unary && connection.passOn(call.pending(), unary::on);
         if (!passed) {
-            call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
+            call.unsent("the server takes no new calls on this connection");
         }
     }
 
@@ -229,8 +262,13 @@ final class RequestStreams {
         call.requestPromise().trySuccess();
     }
 
-    /** Passes the waiting requests to another connection. */
-    void passOnWaiting() {
+    /**
+     * Called when the server accepts no further streams. Passes the waiting requests to another connection.
+     *
+     * @param inOrder whether the server closes the connection without an error, for example because of its age
+     */
+    void goAway(boolean inOrder) {
+        leavesInOrder = inOrder;
         for (ClientCall call = waiting.poll(); call != null; call = waiting.poll()) {
             passOn(call);
         }
@@ -292,10 +330,12 @@ final class RequestStreams {
 
     private void failClosed(Http2Stream stream, ClientCall call) {
         if (http2.goAwayReceived() && stream.id() > http2.local().lastStreamKnownByPeer()) {
-            call.fail(
-                    StatusCode.UNAVAILABLE,
-                    "the server closed the connection before it processed the call",
-                    Executed.NO);
+            String how = "the server closed the connection before it processed the call";
+            if (leavesInOrder) {
+                call.unsent(how);
+            } else {
+                call.fail(StatusCode.UNAVAILABLE, how, Executed.NO);
+            }
         } else {
             call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
         }

@@ -41,6 +41,8 @@ final class StreamCall extends ClientCall {
     // the messages that the event loop has taken from the connection's write queue since the last flush
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Writer writer; // writes the messages of the stream; null until the stream is opened
+    private volatile boolean opened;
+    private volatile boolean awaitsOpening; // true if the sender has been told to wait until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(
@@ -63,11 +65,15 @@ final class StreamCall extends ClientCall {
 
     // ---- Request output
 
-    void opened(Writer by, Http2Stream opened) {
-        opened(opened);
+    void opened(Writer by, Http2Stream made) {
+        opened(made);
         writer = by;
         for (SendMessage message = unsent.poll(); message != null; message = unsent.poll()) {
             send(message);
+        }
+        opened = true;
+        if (awaitsOpening) {
+            ready();
         }
     }
 
@@ -76,9 +82,21 @@ final class StreamCall extends ClientCall {
         return unsentBytes.get();
     }
 
-    /** Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Any thread may call this method. */
+    /**
+     * Returns whether fewer than {@link #READY_BYTES} are waiting to be sent. Returns false while the call waits for a
+     * stream because all streams are in use. Without a sent message, the call can still use another connection. Any
+     * thread may call this method.
+     */
     boolean isReady() {
-        return unsentBytes.get() < READY_BYTES;
+        return unsentBytes.get() < READY_BYTES && mayBegin();
+    }
+
+    private boolean mayBegin() {
+        if (opened || connection().calls().free() >= 0) {
+            return true;
+        }
+        awaitsOpening = true;
+        return opened; // the stream may have been opened before awaitsOpening was set
     }
 
     /** Called when a message has been added to the connection's write queue. Any thread may call this method. */

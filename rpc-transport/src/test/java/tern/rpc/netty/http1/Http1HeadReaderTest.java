@@ -11,8 +11,10 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.lang.management.ManagementFactory;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests request headers that are completely or partly equal to earlier headers on the connection. */
+/** Tests targets of requests, and headers that equal earlier headers on the connection completely or partly. */
 class Http1HeadReaderTest {
 
     private static final String FIRST = "POST /a/b HTTP/1.1\r\nHost: x\r\nA: 1\r\nB: 2\r\nContent-Length: 4\r\n\r\n";
@@ -72,6 +74,35 @@ class Http1HeadReaderTest {
         in.writeBytes(FIRST.replace("A: 1\r\n", "A: 1\n").getBytes(ISO_8859_1));
 
         assertThatThrownBy(() -> reader.read(in)).isInstanceOf(Http1Violation.class);
+    }
+
+    /** Tests targets that are whole URIs, as clients send them to proxies (RFC 9112, 3.2.2 and 3.2.4). */
+    @ParameterizedTest
+    @CsvSource({
+        "POST http://shop:80/a/b?c=/d,   shop:80,   /a/b?c=/d",
+        "GET  HTTPS://[::1]/a,           [::1],     /a",
+        "GET  http://shop,               shop,      /",
+        "GET  http://shop?a=1,           shop,      /?a=1",
+        "OPTIONS http://shop:80,         shop:80,   *",
+        "OPTIONS *,                      other,     *"
+    })
+    void hostInTheTargetTakesPrecedenceOverTheHeader(String request, String host, String path) {
+        String head = request.replaceAll(" +", " ") + " HTTP/1.1\r\nHost: other\r\n\r\n";
+
+        for (int repeated = 0; repeated < 2; repeated++) {
+            Http2Headers headers = read(head).headers();
+
+            assertThat(headers.authority()).hasToString(host);
+            assertThat(headers.path()).hasToString(path);
+        }
+    }
+
+    @Test
+    void requestAfterATargetWithAHostHasTheHostOfItsHeader() {
+        read("GET http://shop/a HTTP/1.1\r\nHost: other\r\n\r\n");
+
+        assertThat(read("GET /a HTTP/1.1\r\nHost: other\r\n\r\n").headers().authority())
+                .hasToString("other");
     }
 
     /**

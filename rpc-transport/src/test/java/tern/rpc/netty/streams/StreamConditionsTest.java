@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -76,6 +77,18 @@ class StreamConditionsTest {
             for (CompletableFuture<Entry> call : calls) {
                 assertThat(call.get(60, TimeUnit.SECONDS)).isEqualTo(large);
             }
+        }
+    }
+
+    /** The paused streams, whose answers exceed their windows, are more than one connection permits. */
+    @Test
+    void streamsBehindPausedStreamsUseFurtherConnections() throws Exception {
+        List<FeedPlan> plans = IntStream.range(0, 20)
+                .mapToObj(id -> FeedPlan.of(Way.DOWN, id, 60, WINDOW).reading(id < 10 ? Reading.PAUSED : Reading.EAGER))
+                .toList();
+        try (FeedsSides sides = new FeedsSides(Condition.FOUR_STREAMS_AT_ONCE.settings());
+                TernCaller caller = sides.ternCaller(sides.port())) {
+            sides.run(caller, plans);
         }
     }
 

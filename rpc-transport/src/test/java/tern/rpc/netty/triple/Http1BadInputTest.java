@@ -125,7 +125,12 @@ class Http1BadInputTest {
                 bad(LINE + "Host: user@localhost\r\n" + end),
                 bad(LINE + "Host: localhost/path\r\n" + end),
                 // Invalid target
-                bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
+                bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + end),
+                bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\nHost: a b\r\n" + end),
+                bad("POST http:///com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
+                bad("POST http://user@localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
+                bad("POST http://localhost HTTP/1.1#\r\n" + HOST + end),
+                bad("POST ftp://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
                 bad("POST com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
                 bad("POST * HTTP/1.1\r\n" + HOST + end),
                 bad("CONNECT localhost:80 HTTP/1.1\r\n" + HOST + end),
@@ -253,6 +258,16 @@ class Http1BadInputTest {
             send(socket, "\r\n" + GOOD);
 
             assertThat(Http1Wire.read(socket).text()).isEqualTo("\"hi\"");
+        }
+    }
+
+    @Test
+    void targetMayBeAUri() {
+        try (RawSocket socket = RawSocket.connect(server.port())) {
+            send(socket, GOOD.replace(" /com", " http://localhost:80/com"));
+
+            assertThat(Http1Wire.read(socket).text()).isEqualTo("\"hi\"");
+            assertServed(socket);
         }
     }
 

@@ -1,8 +1,12 @@
 package tern.rpc.netty.triple;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
@@ -27,6 +31,18 @@ class JsonRequestHeadsTest {
     @Test
     void headOfAMethodAtAnEndpointIsMadeOnce() {
         assertThat(head(1)).isSameAs(head(1)).isNotSameAs(head(2));
+    }
+
+    /** Proxies choose the server by the name. */
+    @Test
+    void headNamesTheHostThatWasLookedUp() {
+        Endpoint endpoint = new Endpoint("10.0.0.7", 80, "orders.internal");
+        Invocation call =
+                new Invocation(KEY, GREET, new Object[] {"x"}, new Metadata(), Deadline.none(), Runnable::run);
+
+        byte[] head = heads.of(KEY, GREET, "shop", endpoint).bytes(call, false, 0, 0, 0);
+
+        assertThat(new String(head, ISO_8859_1)).contains("\r\nhost: orders.internal:80\r\n");
     }
 
     @Test

@@ -28,6 +28,7 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.UnsentCallException;
 
 /** Tests streams between Tern's client and a scripted server. */
 @Timeout(60)
@@ -602,7 +603,22 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void streamThatWaitsWhenTheServerGoesAwayWasNotExecuted() {
+    void streamIsNotReadyWhileItWaitsForAFreeStream() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        requests.open(connection, requests.call(method("both")));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        script.begun();
+        Opened waiting = requests.open(connection, requests.call(method("both")));
+        assertThat(waiting.stream.isReady()).isFalse();
+
+        script.head(3, OK).end(3, "grpc-status", "0");
+
+        assertThat(waiting.next()).isEqualTo("ready");
+        assertThat(waiting.stream.isReady()).isTrue();
+    }
+
+    @Test
+    void streamThatWaitsWhenTheServerGoesAwayWasNotSent() {
         ClientConnection connection = requests.connect(server.endpoint());
         requests.open(connection, requests.call(method("both")));
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
@@ -613,7 +629,7 @@ class TripleClientStreamTest {
 
         script.goAway(3, "");
 
-        RpcException failure = waiting.next(RpcException.class);
+        UnsentCallException failure = waiting.next(UnsentCallException.class);
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
     }

@@ -15,6 +15,7 @@ import tern.rpc.Invocation;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EmbeddedConnection;
 import tern.rpc.netty.peer.Await;
@@ -23,6 +24,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.UnsentCallException;
 
 /** Tests how the Triple client sends requests, and how calls end: by deadline, reset or a lost connection. */
 class TripleClientTest extends RawServerCalls {
@@ -57,6 +59,16 @@ class TripleClientTest extends RawServerCalls {
         assertThat(settings.type()).isEqualTo(Http2Script.SETTINGS);
         assertThat(settings.payload()).isEqualTo(Http2Script.settings(2, 0, 4, 1 << 20, 6, 32 << 10));
         assertThat(window).hasToString("type 8 flags 0 stream 0 " + hex((8 << 20) - 65_535));
+    }
+
+    /** Proxies choose the server by the name. */
+    @Test
+    void requestNamesTheHostThatWasLookedUp() {
+        send(requests.connect(new Endpoint("127.0.0.1", server.port(), "orders.internal")), "1");
+
+        Request request = Http2Script.accept(server).request();
+
+        assertThat(request.header(":authority")).isEqualTo("orders.internal:" + server.port());
     }
 
     @Test
@@ -131,6 +143,49 @@ class TripleClientTest extends RawServerCalls {
         assertThat(answer(first)).isEqualTo("one");
         assertThat(others.stream().map(RawServerCalls::answer)).containsExactly("two", "three", "four");
         Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
+    }
+
+    /** Makes a call on a connection that permits a single stream, and lets the call wait for its answer. */
+    private Http2Script occupied(ClientConnection connection) {
+        send(connection, "1");
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        assertThat(message(script.request())).asString().isEqualTo("1");
+        return script;
+    }
+
+    private static void answerNext(Http2Script script, String expected) {
+        Request request = script.request();
+        assertThat(message(request)).asString().isEqualTo(expected);
+        script.answer(request.stream, bytes("answer " + expected));
+    }
+
+    @Test
+    void callsThatWaitUseAFurtherConnection() {
+        ClientConnection connection = connect();
+        Http2Script script = occupied(connection);
+        PendingCall second = send(connection, "2");
+        Http2Script further = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        answerNext(further, "2");
+        assertThat(answer(second)).isEqualTo("answer 2");
+
+        PendingCall third = send(connection, "3");
+
+        answerNext(further, "3");
+        assertThat(answer(third)).isEqualTo("answer 3");
+    }
+
+    @Test
+    void furtherConnectionIsClosedWhenItIsNoLongerNeeded() {
+        ClientConnection connection =
+                requests.connect(server.endpoint(), settings -> settings.withHeartbeat(Duration.ofSeconds(1)));
+        occupied(connection);
+        PendingCall second = send(connection, "2");
+        Http2Script further = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+
+        answerNext(further, "2");
+
+        assertThat(answer(second)).isEqualTo("answer 2");
+        further.next(Http2Script.GOAWAY);
     }
 
     @Test
@@ -354,7 +409,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     @Test
-    void streamsThatTheServerDidNotSeeWereNotExecuted() {
+    void streamsThatTheServerDidNotSeeAreAttemptedAgain() {
         ClientConnection connection = connect();
         List<PendingCall> calls = List.of(send(connection, "a"), send(connection, "b"));
         Http2Script script = Http2Script.accept(server);
@@ -364,9 +419,23 @@ class TripleClientTest extends RawServerCalls {
         script.goAway(3, "bye");
 
         assertFailed(calls.get(1), StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
+        assertThat(failure(calls.get(1))).isInstanceOf(UnsentCallException.class);
         script.answer(3, bytes("seen"));
         assertThat(answer(calls.get(0))).isEqualTo("seen");
         assertThat(script.isClosedByPeer()).isTrue();
+    }
+
+    @Test
+    void errorOfTheConnectionCountsAsAFailureOfItsServer() {
+        PendingCall call = send(connect(), "a");
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        script.send(
+                Http2Script.GOAWAY, 0, 0, new byte[] {0, 0, 0, 0, 0, 0, 0, (byte) Http2Error.ENHANCE_YOUR_CALM.code()});
+
+        assertFailed(call, StatusCode.UNAVAILABLE, Executed.NO, "before it processed the call");
+        assertThat(failure(call)).isNotInstanceOf(UnsentCallException.class);
     }
 
     @Test

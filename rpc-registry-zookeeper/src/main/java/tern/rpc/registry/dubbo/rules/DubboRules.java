@@ -3,22 +3,30 @@ package tern.rpc.registry.dubbo.rules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
+import tern.rpc.registry.JsonReader;
+import tern.rpc.registry.JsonWriter;
 
 /**
  * All rules that apply to one service.
  *
  * @param byKey the rules by their keys, in the order of their precedence: the rules for the providers of an
  *     application, the rules of other applications, and the rules of the service, which take precedence over all others
+ * @param sources the texts of the rules, by the same keys
  */
-public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) implements Rules {
+public record DubboRules(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) implements Rules {
 
     /**
      * The end of the key of a rule for the providers of an application. The application may also have a rule for the
@@ -29,15 +37,80 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
     private static final Comparator<String> BY_PRECEDENCE =
             Comparator.comparingInt(DubboRules::precedence).thenComparing(Comparator.naturalOrder());
 
+    /** A rule as it is written in the registry. */
+    public record Source(Rule.Kind kind, String yaml) {}
+
+    private static final String KIND = "kind";
+    private static final String KEY = "key";
+    private static final String YAML = "yaml";
+    private static final String AMONG = "among";
+    private static final int MAX_MEMBERS = 1_000_000;
+
     public DubboRules {
         Map<String, Rule> sorted = new TreeMap<>(BY_PRECEDENCE);
         sorted.putAll(byKey);
         byKey = sorted;
+        sources = Map.copyOf(sources);
     }
 
     /** Returns the rules for the given consumer; {@link Rules#NONE} if there are no rules. */
-    public static Rules of(Map<String, Rule> byKey, RuleConsumer consumer) {
-        return byKey.isEmpty() ? NONE : new DubboRules(byKey, consumer);
+    public static Rules of(Map<String, Rule> byKey, Map<String, Source> sources, RuleConsumer consumer) {
+        return byKey.isEmpty() ? NONE : new DubboRules(byKey, sources, consumer);
+    }
+
+    /**
+     * Reads rules from their {@linkplain #texts texts}.
+     *
+     * @param service the service to which the rules will be applied
+     * @throws IllegalArgumentException if a text cannot be read
+     */
+    public static Rules of(List<String> texts, ServiceKey service, RuleConsumer consumer) {
+        Map<String, Rule> byKey = new HashMap<>();
+        Map<String, Source> sources = new HashMap<>();
+        for (String text : texts) {
+            Map<String, @Nullable Object> read = JsonReader.readObject(text, MAX_MEMBERS);
+            Source source =
+                    new Source(Rule.Kind.valueOf(String.valueOf(read.get(KIND))), String.valueOf(read.get(YAML)));
+            Rule rule = source.kind.parse(source.yaml, service);
+            if (rule != null) {
+                String key = String.valueOf(read.get(KEY));
+                byKey.put(key, read.get(AMONG) instanceof List<?> among ? rule.within(() -> endpoints(among)) : rule);
+                sources.put(key, source);
+            }
+        }
+        return of(byKey, sources, consumer);
+    }
+
+    private static Set<Endpoint> endpoints(List<?> addresses) {
+        Set<Endpoint> endpoints = new HashSet<>();
+        for (Object address : addresses) {
+            String text = String.valueOf(address);
+            int slash = text.lastIndexOf('/'); // neither a host nor a port contains a slash
+            endpoints.add(new Endpoint(text.substring(0, slash), Integer.parseInt(text.substring(slash + 1))));
+        }
+        return endpoints;
+    }
+
+    @Override
+    public List<String> texts() {
+        List<String> texts = new ArrayList<>();
+        sources.forEach((key, source) -> {
+            Map<String, Object> written = new HashMap<>();
+            written.put(KIND, source.kind.name());
+            written.put(KEY, key);
+            written.put(YAML, source.yaml);
+            Rule rule = byKey.get(key);
+            Set<Endpoint> among = rule == null ? null : rule.among();
+            if (among != null) {
+                written.put(
+                        AMONG,
+                        among.stream()
+                                .map(endpoint -> endpoint.host() + '/' + endpoint.port())
+                                .toList());
+            }
+            texts.add(JsonWriter.write(written));
+        });
+        return texts;
     }
 
     private static int precedence(String key) {

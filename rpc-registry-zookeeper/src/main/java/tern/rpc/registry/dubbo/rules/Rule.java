@@ -100,6 +100,11 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         return this;
     }
 
+    /** Returns the addresses that {@link #within} has set; null if this method has not set any. */
+    default @Nullable Set<Endpoint> among() {
+        return null;
+    }
+
     /**
      * Returns the maximum numbers of running calls that the rule sets for a provider, by method name. The empty name
      * applies to each method, and 0 means no limit.

@@ -40,7 +40,11 @@ class DubboRulesTest {
 
     private static Rules rules(Rule.Kind kind, String yaml) {
         Rule rule = kind.parse(yaml, ORDERS);
-        return DubboRules.of(rule == null ? Map.of() : Map.of(kind.key("cap.Orders::"), rule), CONSUMER);
+        return of(rule == null ? Map.of() : Map.of(kind.key("cap.Orders::"), rule), CONSUMER);
+    }
+
+    private static Rules of(Map<String, Rule> byKey, RuleConsumer consumer) {
+        return DubboRules.of(byKey, Map.of(), consumer);
     }
 
     private static Rules conditions(boolean force, String... conditions) {
@@ -192,7 +196,7 @@ class DubboRulesTest {
 
     @Test
     void ruleOfAnotherScopeReplacesOnlyTheSameParameter() {
-        Rules rules = DubboRules.of(
+        Rules rules = of(
                 Map.of(
                         "web.configurators",
                         rule(Rule.Kind.CALLER_CONFIGURATORS, "{side: consumer, parameters: {get.timeout: 100}}"),
@@ -220,9 +224,25 @@ class DubboRulesTest {
     void conditionsOfAProvidersApplicationChooseAmongItsProviders(String yaml, String expected) {
         Rule rule = Objects.requireNonNull(Rule.Kind.PROVIDER_CONDITIONS.parse(yaml, ORDERS))
                 .within(() -> Set.of(ONE.endpoint(), TWO.endpoint()));
-        Rules rules = DubboRules.of(Map.of("shop.condition-router" + DubboRules.OF_PROVIDERS, rule), CONSUMER);
+        Rules rules = of(Map.of("shop.condition-router" + DubboRules.OF_PROVIDERS, rule), CONSUMER);
 
         assertThat(rules.route("get", ALL)).extracting(String::valueOf).containsExactly(expected.split(" "));
+    }
+
+    @Test
+    void rulesAreReadAgainFromTheirTexts() {
+        String yaml = "force: true\nconditions: [\"=> port=20881\"]\n";
+        Rule.Kind kind = Rule.Kind.PROVIDER_CONDITIONS;
+        Rule ofOne = Objects.requireNonNull(kind.parse(yaml, ORDERS))
+                .within(() -> Set.of(ONE.endpoint(), new Endpoint("::1", 20880)));
+        String key = kind.key("shop") + DubboRules.OF_PROVIDERS;
+        Map<String, DubboRules.Source> sources = Map.of(key, new DubboRules.Source(kind, yaml));
+        Rules rules = DubboRules.of(Map.of(key, ofOne), sources, CONSUMER);
+
+        Rules read = DubboRules.of(rules.texts(), ORDERS, CONSUMER);
+
+        assertThat(read).isEqualTo(rules);
+        assertThat(read.route("get", ALL)).containsExactly(TWO, GRAY); // GRAY is not among them
     }
 
     /**
@@ -238,8 +258,8 @@ class DubboRulesTest {
         Rule caller = rule(Rule.Kind.CALLER_CONFIGURATORS, "{side: consumer, " + weight + "2}}");
         Rule service = rule(Rule.Kind.CONFIGURATORS, "{side: consumer, " + weight + "3}}");
 
-        Rules both = DubboRules.of(Map.of(ofProviders, provider, "web.configurators", caller), CONSUMER);
-        Rules all = DubboRules.of(
+        Rules both = of(Map.of(ofProviders, provider, "web.configurators", caller), CONSUMER);
+        Rules all = of(
                 Map.of(ofProviders, provider, "web.configurators", caller, "cap.Orders::.configurators", service),
                 CONSUMER);
 
@@ -511,7 +531,7 @@ class DubboRulesTest {
     private static Rules ofApplication(Rule.Kind kind, String configs) {
         Rule rule = kind.parse("scope: application\nkey: shop\nconfigs: [" + configs + "]", ORDERS);
         assertThat(rule).isNotNull();
-        return DubboRules.of(
+        return of(
                 Map.of(kind.key("shop"), rule.within(() -> Set.of(ONE.endpoint(), GRAY.endpoint()))), CONSUMER);
     }
 
@@ -569,7 +589,7 @@ class DubboRulesTest {
         Rule ofCaller = Rule.Kind.CALLER_CONFIGURATORS.parse(
                 "configs: [{parameters: {timeout: 6, disabled: true, weight: 2, loadbalance: roundrobin}}]", ORDERS);
         Rules rules =
-                DubboRules.of(Map.of("zap.configurators", ofCaller, "cap.Orders::.configurators", ofService), CONSUMER);
+                of(Map.of("zap.configurators", ofCaller, "cap.Orders::.configurators", ofService), CONSUMER);
 
         assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(5));
         assertThat(rules.attributes(ONE).weight()).isEqualTo(1);

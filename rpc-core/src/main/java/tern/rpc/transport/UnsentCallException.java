@@ -1,0 +1,20 @@
+package tern.rpc.transport;
+
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+
+/**
+ * The failure of an attempt on a connection that accepts no further calls, for example because of its age. The server has
+ * not processed the request, or has not received it. The call may be attempted again at once on another connection, also
+ * to the same server. The failed attempt counts neither as a failure of the server nor as a retry.
+ */
+public final class UnsentCallException extends RpcException {
+
+    private static final long serialVersionUID = 1;
+
+    public UnsentCallException(String description) {
+        super(new Status(StatusCode.UNAVAILABLE, description), Executed.NO, new Metadata());
+    }
+}
