@@ -81,8 +81,8 @@ class LimitedTlsEngineTest {
         context.init(new KeyManager[] {keys}, null, null);
         SSLEngine java = context.createSSLEngine();
         java.setUseClientMode(false);
-        SSLEngine engine = new LimitedTlsEngine(
-                java, new TlsRecordLimit(new EmbeddedChannel(), NanoClock.SYSTEM, how -> {}));
+        SSLEngine engine =
+                new LimitedTlsEngine(java, new TlsRecordLimit(new EmbeddedChannel(), NanoClock.SYSTEM, how -> {}));
         SSLEngine client = SSLContext.getDefault().createSSLEngine();
         client.setUseClientMode(true);
         ByteBuffer hello = ByteBuffer.allocate(BUFFER_BYTES);

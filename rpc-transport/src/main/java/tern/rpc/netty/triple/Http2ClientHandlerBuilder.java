@@ -59,8 +59,7 @@ final class Http2ClientHandlerBuilder
     @Override
     protected Http2ClientHandler build() {
         Http2Connection http2 = new DefaultHttp2Connection(false);
-        http2.remote()
-                .flowController(new PacedFlowController(http2));
+        http2.remote().flowController(new PacedFlowController(http2));
         Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
         Http2HeadersDecoder headers =
                 new RememberedBlocks(Http2ClientHandlerBuilder::newHeadersDecoder, HEADER_LIST_BYTES);

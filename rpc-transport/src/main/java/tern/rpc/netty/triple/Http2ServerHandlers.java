@@ -25,8 +25,7 @@ final class Http2ServerHandlers {
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
         // Stream priorities from clients are ignored, so all streams have equal priority.
-        http2.remote()
-                .flowController(new PacedFlowController(http2));
+        http2.remote().flowController(new PacedFlowController(http2));
         Http2Limits limits = new Http2Limits();
         Http2ConnectionEncoder encoder =
                 new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));

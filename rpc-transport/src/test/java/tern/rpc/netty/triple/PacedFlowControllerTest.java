@@ -83,8 +83,7 @@ class PacedFlowControllerTest {
     private static Http2ConnectionHandler codec() {
         Http2Connection http2 = new DefaultHttp2Connection(false);
         http2.remote().flowController(new PacedFlowController(http2));
-        DefaultHttp2ConnectionEncoder encoder =
-                new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter());
+        DefaultHttp2ConnectionEncoder encoder = new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter());
         return new Http2ConnectionHandlerBuilder()
                 .codec(new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader()), encoder)
                 .frameListener(new Http2FrameAdapter())
@@ -116,10 +115,8 @@ class PacedFlowControllerTest {
         ByteBuf bytes = Unpooled.buffer();
         for (int window : windows) {
             bytes.writeMedium(6).writeByte(SETTINGS).writeByte(0).writeInt(0);
-            bytes.writeBytes(ByteBuffer.allocate(6)
-                    .putShort((short) 4)
-                    .putInt(window)
-                    .flip());
+            bytes.writeBytes(
+                    ByteBuffer.allocate(6).putShort((short) 4).putInt(window).flip());
         }
         return bytes;
     }
@@ -140,8 +137,9 @@ class PacedFlowControllerTest {
         channel.writeInbound(settings(1, 2, 3, 4, 5));
 
         assertThat(frames.all()).isEqualTo(STREAMS);
-        assertThat(frames.data).hasSize(STREAMS).allSatisfy((stream, text) -> assertThat(text)
-                .isEqualTo(TEXT.substring(0, 5)));
+        assertThat(frames.data)
+                .hasSize(STREAMS)
+                .allSatisfy((stream, text) -> assertThat(text).isEqualTo(TEXT.substring(0, 5)));
     }
 
     @Test
@@ -150,10 +148,11 @@ class PacedFlowControllerTest {
 
         channel.writeInbound(settings(1_000));
 
-        assertThat(frames.flushes).allSatisfy(written -> assertThat(written)
-                .isLessThanOrEqualTo(PacedFlowController.MAX_TURNS));
-        assertThat(frames.data).hasSize(STREAMS).allSatisfy((stream, text) -> assertThat(text)
-                .isEqualTo(TEXT));
+        assertThat(frames.flushes)
+                .allSatisfy(written -> assertThat(written).isLessThanOrEqualTo(PacedFlowController.MAX_TURNS));
+        assertThat(frames.data)
+                .hasSize(STREAMS)
+                .allSatisfy((stream, text) -> assertThat(text).isEqualTo(TEXT));
     }
 
     @Test
@@ -162,10 +161,11 @@ class PacedFlowControllerTest {
 
         channel.writeInbound(windowUpdates(3));
 
-        assertThat(frames.flushes).allSatisfy(written -> assertThat(written)
-                .isLessThanOrEqualTo(PacedFlowController.MAX_TURNS));
-        assertThat(frames.data).hasSize(STREAMS).allSatisfy((stream, text) -> assertThat(text)
-                .isEqualTo(TEXT.substring(0, 3)));
+        assertThat(frames.flushes)
+                .allSatisfy(written -> assertThat(written).isLessThanOrEqualTo(PacedFlowController.MAX_TURNS));
+        assertThat(frames.data)
+                .hasSize(STREAMS)
+                .allSatisfy((stream, text) -> assertThat(text).isEqualTo(TEXT.substring(0, 3)));
     }
 
     @Test
