@@ -17,7 +17,8 @@ import tern.rpc.NanoClock;
  * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
  * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
  * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
- * connection gets a turn within about {@link #ROUND_NANOS}.
+ * connection gets a turn within about {@link #ROUND_NANOS}. Many busy connections of one network shorten only the turns
+ * of this network.
  *
  * <p>Netty estimates the buffer sizes as usual. A small read that leaves its buffer partly empty is not measured. Its
  * time is estimated from its size. {@link LoopShares} divides the time of an event loop among addresses.
@@ -82,10 +83,10 @@ final class FairReads implements RecvByteBufAllocator {
     static final long BYTE_NANOS = 40;
 
     private final NanoClock clock;
-    private final FastThreadLocal<BusyConnections> busy = new FastThreadLocal<>() {
+    private final FastThreadLocal<BusyNetworks> busy = new FastThreadLocal<>() {
         @Override
-        protected BusyConnections initialValue() {
-            return new BusyConnections(clock.nanoTime());
+        protected BusyNetworks initialValue() {
+            return new BusyNetworks(clock.nanoTime());
         }
     };
     private final RecvByteBufAllocator sizes =
@@ -108,37 +109,76 @@ final class FairReads implements RecvByteBufAllocator {
     }
 
     /**
-     * Counts the connections that have recently occupied the event loop for a full turn (see the class comment).
-     * Confined to this event loop.
+     * Counts the networks with connections that have recently occupied the event loop for a full turn (see the class
+     * comment). All connections of clients count as one network. Confined to this event loop.
      */
-    private static final class BusyConnections {
+    private static final class BusyNetworks {
 
+        private final BusyNetwork clients = new BusyNetwork();
         private int period = 1;
         private long sinceNanos;
         private int now;
-        private int before; // the number of busy connections in the previous period
+        private int before; // the number of busy networks in the previous period
 
-        BusyConnections(long nanos) {
+        BusyNetworks(long nanos) {
             sinceNanos = nanos;
         }
 
         void add(Turns turns, long nanos) {
             if (nanos - sinceNanos >= BUSY_NANOS) {
-                before = nanos - sinceNanos < 2 * BUSY_NANOS ? now : 0;
+                boolean followed = nanos - sinceNanos < 2 * BUSY_NANOS;
+                before = followed ? now : 0;
                 now = 0;
                 sinceNanos = nanos;
-                period++;
+                period += followed ? 1 : 2;
             }
             if (turns.busyIn != period) {
                 turns.busyIn = period;
-                now++;
+                if (of(turns).add(period)) {
+                    now++;
+                }
             }
         }
 
-        long turnNanos() {
-            int count = Math.max(1, Math.max(now, before));
+        /**
+         * Returns the length of a turn. The turns of a network get shorter only because of its own busy connections and
+         * the number of other networks. Otherwise, a network with many busy connections would slow down all others.
+         */
+        long turnNanos(Turns turns) {
+            int count = Math.max(1, of(turns).connections(period)) * Math.max(1, Math.max(now, before));
             long shared = Math.max(TURN_NANOS / count, Math.min(LARGE_BUFFER_NANOS, ROUND_NANOS / count));
             return Math.max(MIN_TURN_NANOS, shared);
+        }
+
+        private BusyNetwork of(Turns turns) {
+            return turns.network == null ? clients : turns.network;
+        }
+    }
+
+    /** Counts the busy connections of one network. Confined to its event loop. */
+    static final class BusyNetwork {
+
+        private int period;
+        private int now;
+        private int before; // the number of busy connections in the previous period
+
+        /** Counts a connection, and returns whether it is the first one in this period. */
+        private boolean add(int current) {
+            begin(current);
+            return now++ == 0;
+        }
+
+        private int connections(int current) {
+            begin(current);
+            return Math.max(now, before);
+        }
+
+        private void begin(int current) {
+            if (period != current) {
+                before = period == current - 1 ? now : 0;
+                now = 0;
+                period = current;
+            }
         }
     }
 
@@ -147,6 +187,7 @@ final class FairReads implements RecvByteBufAllocator {
 
         private final ExtendedHandle sizes;
         private final @Nullable SocketReading reading;
+        private final @Nullable BusyNetwork network; // null for a client, or if the event loop does not divide its time
         private int limit = FIRST_BYTES;
         private boolean measured; // true if the most recent read is being timed
         private boolean begun; // true if a read of the current turn has been timed
@@ -159,6 +200,7 @@ final class FairReads implements RecvByteBufAllocator {
             super(sizes);
             this.sizes = sizes;
             this.reading = reading;
+            this.network = reading == null ? null : reading.busyNetwork();
         }
 
         @Override
@@ -218,8 +260,8 @@ final class FairReads implements RecvByteBufAllocator {
                 return true;
             }
             long now = clock.nanoTime();
-            BusyConnections others = busy.get();
-            long turn = others.turnNanos();
+            BusyNetworks others = busy.get();
+            long turn = others.turnNanos(this);
             usedNanos += now - readNanos;
             fitLimit(now - readNanos, turn);
             if (now - turnNanos < turn) {

@@ -12,14 +12,21 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's TLS engine that limits the records without application data and refuses further handshakes. This class
- * leaves everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
+ * A server's TLS engine that limits the records without application data, refuses further handshakes, and never blocks
+ * the event loop while another thread computes a part of the handshake. Java's engine holds its lock during such a
+ * computation, so a peer that begins handshakes and closes its connections could stop the event loop. This class leaves
+ * everything else to Java's engine. Records can be counted only here: in TLS 1.3, the type of a record is
  * encrypted, and Netty's handler joins the data of several records.
  */
 final class LimitedTlsEngine extends SSLEngine {
 
     private final SSLEngine engine;
     private final TlsRecordLimit limit;
+    private final Object closing = new Object();
+    private boolean computes; // true while another thread computes; guarded by closing
+    private boolean outboundCloses; // true if the outbound side was closed during a computation; guarded by closing
+    private boolean inboundCloses; // the same for the inbound side; guarded by closing
+    private volatile boolean gone; // true after the connection has been closed
     private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
     private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes
 
@@ -95,11 +102,52 @@ final class LimitedTlsEngine extends SSLEngine {
 
     @Override
     public @Nullable Runnable getDelegatedTask() {
-        return engine.getDelegatedTask();
+        Runnable task = gone ? null : engine.getDelegatedTask();
+        return task == null ? null : () -> compute(task);
     }
 
+    private void compute(Runnable task) {
+        synchronized (closing) {
+            computes = true;
+        }
+        try {
+            task.run();
+        } finally {
+            computed();
+        }
+    }
+
+    /** Closes the sides that the event loop has closed during the computation. */
+    private void computed() {
+        boolean outbound;
+        boolean inbound;
+        synchronized (closing) {
+            computes = false;
+            outbound = outboundCloses;
+            inbound = inboundCloses;
+        }
+        if (outbound) {
+            engine.closeOutbound();
+        }
+        if (inbound) {
+            try {
+                engine.closeInbound();
+            } catch (SSLException e) {
+                // the peer has closed the connection during the handshake
+            }
+        }
+    }
+
+    /** Closes the inbound side, or lets a running computation close it when it ends. */
     @Override
     public void closeInbound() throws SSLException {
+        gone = true;
+        synchronized (closing) {
+            if (computes) {
+                inboundCloses = true;
+                return;
+            }
+        }
         engine.closeInbound();
     }
 
@@ -108,8 +156,15 @@ final class LimitedTlsEngine extends SSLEngine {
         return engine.isInboundDone();
     }
 
+    /** Closes the outbound side, or lets a running computation close it when it ends. */
     @Override
     public void closeOutbound() {
+        synchronized (closing) {
+            if (computes) {
+                outboundCloses = true;
+                return;
+            }
+        }
         engine.closeOutbound();
     }
 

@@ -4,8 +4,11 @@ import io.netty.channel.EventLoop;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +75,8 @@ final class LoopShares {
                 try {
                     left -= next.resume(share);
                 } finally { // even if memory is exhausted, the other connections of the network must be read later
-                    if (!next.waiting.isEmpty()) {
+                    next.rests = !next.waiting.isEmpty();
+                    if (next.rests) {
                         resting.add(next);
                     }
                 }
@@ -88,8 +92,11 @@ final class LoopShares {
     /** The connections from one address. */
     final class Network {
         private final InetAddress address;
-        private final Queue<SocketReading> waiting = new ArrayDeque<>();
+        // the resting connections; those that have rested the longest come first
+        private final Set<SocketReading> waiting = new LinkedHashSet<>();
+        private final FairReads.BusyNetwork busy = new FairReads.BusyNetwork();
         private int connections;
+        private boolean rests; // true while this network is in the queue of resting networks
         private int countedIn = -1; // the last pass in which bytes were read from this network
         private long usedNanos; // the time that counts towards the share
 
@@ -97,8 +104,16 @@ final class LoopShares {
             this.address = address;
         }
 
-        /** Called when a connection is closed. */
-        void leave() {
+        FairReads.BusyNetwork busy() {
+            return busy;
+        }
+
+        /**
+         * Called when a connection is closed. A closed connection must not stay among the resting ones, because a peer
+         * could close connections faster than their turns come.
+         */
+        void leave(SocketReading connection) {
+            waiting.remove(connection);
             if (--connections == 0) {
                 networks.remove(address);
             }
@@ -118,8 +133,12 @@ final class LoopShares {
                 }
             }
             usedNanos += nanos;
-            if (!connection.isResting() && (!waiting.isEmpty() || usedNanos > shareNanos()) && mayRest()) {
-                if (waiting.isEmpty()) {
+            if (!connection.isResting()
+                    && (!waiting.isEmpty() || usedNanos > shareNanos())
+                    && mayRest()
+                    && connection.isOpen()) {
+                if (!rests) {
+                    rests = true;
                     resting.add(this);
                 }
                 waiting.add(connection);
@@ -145,7 +164,9 @@ final class LoopShares {
             long permitted = networks.size() > 1 ? share - usedNanos : Long.MAX_VALUE;
             long given = 0;
             while (given < permitted && !waiting.isEmpty()) {
-                SocketReading next = waiting.remove();
+                Iterator<SocketReading> longest = waiting.iterator();
+                SocketReading next = longest.next();
+                longest.remove();
                 given += next.usedNanos();
                 next.rest(false);
             }

@@ -54,7 +54,7 @@ final class SocketReading implements RecvByteBufAllocator {
     /** Called when the connection is closed. */
     void closed() {
         if (network != null) {
-            network.leave();
+            network.leave(this);
         }
     }
 
@@ -69,6 +69,15 @@ final class SocketReading implements RecvByteBufAllocator {
         if (network != null) {
             network.used(this, nanos);
         }
+    }
+
+    /** Returns the counter of the busy connections of this network; null if the event loop does not divide its time. */
+    FairReads.@Nullable BusyNetwork busyNetwork() {
+        return network == null ? null : network.busy();
+    }
+
+    boolean isOpen() {
+        return channel.isOpen();
     }
 
     /** Returns whether the event loop reads from other addresses first. */

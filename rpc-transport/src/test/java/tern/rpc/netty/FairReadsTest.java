@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class FairReadsTest {
@@ -22,7 +25,12 @@ class FairReadsTest {
 
     /** Returns a connection whose buffer has the largest size, at the beginning of a turn. */
     private ExtendedHandle grown() {
-        reads = (ExtendedHandle) all.newHandle();
+        return grown(null);
+    }
+
+    /** @param reading the connection; null for a connection of a client */
+    private ExtendedHandle grown(@Nullable SocketReading reading) {
+        reads = (ExtendedHandle) all.newHandle(reading);
         for (int i = 0; i < 10; i++) {
             reads.reset(new DefaultChannelConfig(channel));
             assertThat(fullRead(0)).isTrue();
@@ -117,6 +125,29 @@ class FairReadsTest {
     }
 
     @Test
+    void manyBusyConnectionsOfOneNetworkDoNotShortenTheTurnsOfAnother() {
+        LoopShares shares = new LoopShares(Runnable::run);
+        beBusy(100, ofNetwork(shares, 2));
+        ExtendedHandle connection = grown(ofNetwork(shares, 3));
+        reads = connection;
+
+        assertThat(fullRead(FairReads.TURN_NANOS - 1)).isTrue();
+    }
+
+    @Test
+    void busyNetworksShareTheTime() {
+        LoopShares shares = new LoopShares(Runnable::run);
+        ExtendedHandle connection = grown(ofNetwork(shares, 200));
+        for (int network = 2; network < 102; network++) {
+            beBusy(1, ofNetwork(shares, network));
+        }
+        reads = connection;
+
+        assertThat(fullRead(FairReads.ROUND_NANOS / 100 - 1)).isTrue();
+        assertThat(fullRead(1)).isFalse();
+    }
+
+    @Test
     void aTurnNeverBecomesTiny() {
         ExtendedHandle connection = grown();
         beBusy(10_000);
@@ -166,10 +197,24 @@ class FairReadsTest {
         assertThat(fullRead(FairReads.TURN_NANOS - 1)).isTrue();
     }
 
+    /** Returns a connection from the address 127.0.0.{@code last}. */
+    private SocketReading ofNetwork(LoopShares shares, int last) {
+        try {
+            InetAddress address = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) last});
+            return new SocketReading(channel, Duration.ofSeconds(10), shares.join(address));
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Lets several connections occupy the event loop for their full turns within one period. */
     private void beBusy(int connections) {
+        beBusy(connections, null);
+    }
+
+    private void beBusy(int connections, @Nullable SocketReading reading) {
         for (int i = 0; i < connections; i++) {
-            reads = (ExtendedHandle) all.newHandle();
+            reads = (ExtendedHandle) all.newHandle(reading);
             fullRead(FairReads.TURN_NANOS);
             now -= FairReads.TURN_NANOS;
         }

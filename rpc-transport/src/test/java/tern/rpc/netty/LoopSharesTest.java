@@ -122,6 +122,55 @@ class LoopSharesTest {
         assertThat(autoReads()).isEqualTo(3);
     }
 
+    /** Otherwise, a peer could fill the memory with connections that it closes while they rest. */
+    @Test
+    void connectionThatIsClosedLosesItsPlaceAmongTheResting() {
+        SocketReading first = connect(2);
+        SocketReading second = connect(2);
+        connect(3);
+        first.used(2 * LoopShares.PASS_NANOS);
+        second.used(1);
+
+        first.closed();
+
+        int passes = 0;
+        while (second.isResting()) {
+            shares.passEnds();
+            passes++;
+        }
+        assertThat(passes).isEqualTo(2); // with the first connection, the second would rest for another pass
+    }
+
+    @Test
+    void connectionThatIsClosedDuringItsReadDoesNotRest() {
+        SocketReading first = connect(2);
+        connect(2);
+        connect(3);
+        channels.get(0).close();
+
+        first.used(2 * LoopShares.PASS_NANOS);
+
+        assertThat(first.isResting()).isFalse();
+    }
+
+    @Test
+    void addressThatLosesItsRestingConnectionsMayRestAgain() {
+        SocketReading first = connect(2);
+        connect(2);
+        connect(3);
+        first.used(2 * LoopShares.PASS_NANOS);
+        first.closed();
+        SocketReading next = connect(2);
+        next.used(2 * LoopShares.PASS_NANOS);
+        assertThat(next.isResting()).isTrue();
+
+        for (int pass = 0; pass < 5; pass++) {
+            shares.passEnds();
+        }
+
+        assertThat(next.isResting()).isFalse();
+    }
+
     @Test
     void nextPassBeginsAtOnceEvenAfterAnError() {
         AtomicBoolean fails = new AtomicBoolean();

@@ -5,14 +5,12 @@ import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.Connection;
@@ -61,8 +59,7 @@ final class Http2ClientHandlerBuilder
     @Override
     protected Http2ClientHandler build() {
         Http2Connection http2 = new DefaultHttp2Connection(false);
-        http2.remote()
-                .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+        http2.remote().flowController(new PacedFlowController(http2));
         Http2ConnectionEncoder encoder = new LimitedEncoder(http2, new DefaultHttp2FrameWriter(table));
         Http2HeadersDecoder headers =
                 new RememberedBlocks(Http2ClientHandlerBuilder::newHeadersDecoder, HEADER_LIST_BYTES);

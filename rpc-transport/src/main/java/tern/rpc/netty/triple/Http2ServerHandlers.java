@@ -3,13 +3,11 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
-import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -27,8 +25,7 @@ final class Http2ServerHandlers {
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
         // Stream priorities from clients are ignored, so all streams have equal priority.
-        http2.remote()
-                .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+        http2.remote().flowController(new PacedFlowController(http2));
         Http2Limits limits = new Http2Limits();
         Http2ConnectionEncoder encoder =
                 new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));

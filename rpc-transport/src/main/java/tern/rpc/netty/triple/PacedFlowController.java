@@ -1,0 +1,179 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.StreamByteDistributor;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A version of Netty's flow controller that writes at most {@value #MAX_TURNS} DATA frames in each flush. The event
+ * loop then serves other connections before it writes the next frames of this connection. A SETTINGS frame of 15 bytes
+ * can permit one byte of data for each of a thousand streams. Netty would write a thousand DATA frames for each of
+ * these SETTINGS frames, so one peer could occupy the event loop for seconds. Streams are written in turn. Confined to
+ * the event loop.
+ */
+final class PacedFlowController extends DefaultHttp2RemoteFlowController {
+
+    /** The maximum number of DATA frames in one flush. Writing them takes less than a millisecond. */
+    static final int MAX_TURNS = 128;
+
+    private final Turns turns;
+    private @Nullable ChannelHandlerContext context;
+    private boolean scheduled; // true if a further flush of this connection is a task of the event loop
+
+    PacedFlowController(Http2Connection connection) {
+        this(connection, new Turns(connection));
+    }
+
+    private PacedFlowController(Http2Connection connection, Turns turns) {
+        super(connection, turns);
+        this.turns = turns;
+    }
+
+    @Override
+    public void channelHandlerContext(ChannelHandlerContext added) throws Http2Exception {
+        context = added;
+        super.channelHandlerContext(added);
+    }
+
+    /**
+     * Called by each flush of the connection's handler. After a SETTINGS frame that enlarges the windows, Netty does
+     * not call this method, so the frames are written by the flush at the end of the read.
+     */
+    @Override
+    public void writePendingBytes() throws Http2Exception {
+        turns.left = MAX_TURNS;
+        try {
+            super.writePendingBytes();
+        } finally {
+            boolean remain = turns.left == 0 && !turns.waiting.isEmpty();
+            turns.left = 0;
+            if (remain && !scheduled) {
+                scheduled = true;
+                Objects.requireNonNull(context).executor().execute(this::goOn);
+            }
+        }
+    }
+
+    private void goOn() {
+        scheduled = false;
+        ChannelHandlerContext own = Objects.requireNonNull(context);
+        if (!own.isRemoved()) {
+            ((Http2ConnectionHandler) own.handler()).flush(own);
+        }
+    }
+
+    /** Divides the window of the connection among its streams, like Netty's UniformStreamByteDistributor. */
+    private static final class Turns extends Http2ConnectionAdapter implements StreamByteDistributor {
+
+        /** The minimum part of a stream with enough data. The value is Netty's default. */
+        private static final int MIN_PART_BYTES = 1_024;
+
+        private final Http2Connection.PropertyKey key;
+        private final Queue<Turn> waiting = new ArrayDeque<>();
+        private long bytes; // the bytes that all streams may send
+        private int left; // the number of frames that the current flush may still write; 0 outside a flush
+
+        Turns(Http2Connection connection) {
+            key = connection.newKey();
+            Http2Stream whole = connection.connectionStream();
+            whole.setProperty(key, new Turn(whole));
+            connection.addListener(this);
+        }
+
+        @Override
+        public void onStreamAdded(Http2Stream stream) {
+            stream.setProperty(key, new Turn(stream));
+        }
+
+        @Override
+        public void onStreamClosed(Http2Stream stream) {
+            Turn turn = turn(stream);
+            if (turn.waits) {
+                turn.waits = false;
+                waiting.remove(turn);
+            }
+            bytes -= turn.bytes;
+            turn.bytes = 0;
+        }
+
+        private Turn turn(Http2Stream stream) {
+            return stream.getProperty(key);
+        }
+
+        @Override
+        public void updateStreamableBytes(StreamState state) {
+            Turn turn = turn(state.stream());
+            int now = Http2CodecUtil.streamableBytes(state);
+            bytes += now - turn.bytes;
+            turn.bytes = now;
+            turn.blocked = state.windowSize() < 0;
+            // a frame without bytes needs no window; a stream that is being written is added by its next change
+            boolean writable = state.windowSize() > 0 || (state.windowSize() == 0 && !turn.writing);
+            if (state.hasFrame() && writable && !turn.waits) {
+                turn.waits = true;
+                waiting.add(turn);
+            }
+        }
+
+        @Override
+        public void updateDependencyTree(int stream, int parent, short weight, boolean exclusive) {
+            // all streams have the same priority
+        }
+
+        @Override
+        public boolean distribute(int maxBytes, Writer writer) throws Http2Exception {
+            int rest = maxBytes;
+            int part = waiting.isEmpty() ? 0 : Math.max(MIN_PART_BYTES, maxBytes / waiting.size());
+            for (Turn next = waiting.peek(); next != null && left > 0; next = waiting.peek()) {
+                if (!next.blocked && rest == 0 && next.bytes > 0) {
+                    break;
+                }
+                waiting.remove();
+                next.waits = false;
+                if (!next.blocked) {
+                    int some = Math.min(part, Math.min(rest, next.bytes));
+                    rest -= some;
+                    left--;
+                    next.write(some, writer);
+                }
+            }
+            return left > 0 && bytes > 0;
+        }
+    }
+
+    /** The data of one stream. */
+    private static final class Turn {
+
+        private final Http2Stream stream;
+        private int bytes; // the bytes that the window of the stream permits to send
+        private boolean blocked; // true if the window of the stream is negative
+        private boolean waits; // true if the stream waits for its turn
+        private boolean writing;
+
+        Turn(Http2Stream stream) {
+            this.stream = stream;
+        }
+
+        void write(int some, StreamByteDistributor.Writer writer) throws Http2Exception {
+            writing = true;
+            try {
+                writer.write(stream, some);
+            } catch (RuntimeException | Error e) {
+                throw Http2Exception.connectionError(Http2Error.INTERNAL_ERROR, e, "a DATA frame was not written");
+            } finally {
+                writing = false;
+            }
+        }
+    }
+}
