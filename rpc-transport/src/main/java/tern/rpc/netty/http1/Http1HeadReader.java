@@ -21,6 +21,7 @@ public final class Http1HeadReader {
     private static final int FIELDS_BYTES = 8 << 10;
     public static final int MAX_FIELDS = 128;
 
+    private static final AsciiString PROTOCOL = AsciiString.cached("HTTP/");
     private static final AsciiString HTTP_1_1 = AsciiString.cached("HTTP/1.1");
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
     private static final AsciiString SCHEME = AsciiString.cached("http");
@@ -171,8 +172,11 @@ public final class Http1HeadReader {
         if (http10 || HTTP_1_1.contentEquals(version)) {
             return;
         }
+        if (!version.regionMatches(true, 0, PROTOCOL, 0, PROTOCOL.length())) {
+            throw Http1Violation.notHttp("the first line does not end in a version of HTTP");
+        }
         boolean other = version.length() == 8
-                && version.startsWith("HTTP/")
+                && version.startsWith(PROTOCOL)
                 && Character.isDigit(version.charAt(5))
                 && version.charAt(6) == '.'
                 && Character.isDigit(version.charAt(7));

@@ -348,7 +348,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             }
             return;
         }
-        if (current == null) {
+        if (current == null && violation.isHttp()) {
             // if there is no current exchange, the client is still waiting for an answer; otherwise the answer has
             // already been sent
             write(violation);

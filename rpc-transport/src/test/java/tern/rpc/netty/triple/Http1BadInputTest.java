@@ -181,6 +181,17 @@ class Http1BadInputTest {
         }
     }
 
+    /** A client of HTTP/2 that gets its preface wrong (RFC 9113, 3.4) would read an answer of HTTP/1.1 as a frame. */
+    @ParameterizedTest
+    @ValueSource(strings = {"INVALID CONNECTION PREFACE\r\n\r\n", "PRI * HTP/2.0\r\n\r\nSM\r\n\r\n"})
+    void bytesOfAnotherProtocolGetNoAnswer(String first) {
+        try (RawSocket socket = RawSocket.connect(server.port())) {
+            send(socket, first + SMUGGLED);
+
+            assertThat(socket.isClosedByPeer()).as("nothing is answered").isTrue();
+        }
+    }
+
     private static void assertRefused(RawSocket socket, int status) {
         Answer answer = Http1Wire.read(socket);
         assertThat(answer.status()).as(answer.text()).isEqualTo(status);
