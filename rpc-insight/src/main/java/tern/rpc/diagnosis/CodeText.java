@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -25,6 +26,12 @@ final class CodeText {
      * calls that run the code.
      */
     private static final int MIN_REPEATED = 3;
+
+    /**
+     * Matches Redis commands that take a lock, or that check whether somebody else holds it, as Spring's cache does
+     * before each access.
+     */
+    private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
 
     private final Evidence evidence;
     private final Excess excess;
@@ -232,7 +239,7 @@ final class CodeText {
     private static Told polling(
             Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
-        boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
+        boolean isLock = polled.phase() == Phase.REDIS && LOCK_COMMANDS.matcher(polled.name()).find();
         return code(
                 "CODE POLLS",
                 part.name() + " for " + polled.name(),

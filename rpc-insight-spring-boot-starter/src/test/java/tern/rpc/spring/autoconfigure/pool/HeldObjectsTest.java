@@ -82,6 +82,9 @@ class HeldObjectsTest {
             assertThat(pools.stream().map(pool -> pool.snapshot().name()))
                     .containsExactlyInAnyOrder("common-pool", "given", "Prices.loaders", "Prices.Helper.single");
             assertThat(Calls.pool(there, "Prices.loaders").max()).isEqualTo(2);
+            String thread =
+                    prices.load(() -> Thread.currentThread().getName()).get(60, TimeUnit.SECONDS);
+            assertThat(Calls.pool(there, "Prices.loaders").thread()).isEqualTo(thread);
             assertThat(prices.executor("shared")).isSameAs(prices.executor("loaders"));
             assertThat(prices.executor("given")).isSameAs(there.getBean("given"));
         });
