@@ -9,6 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
+import org.springframework.web.reactive.function.client.WebClient;
 
 /** A bean of an application that creates its executors and HTTP clients itself, also in a helper object. */
 public class Prices {
@@ -28,6 +29,7 @@ public class Prices {
         private final RestTemplate template = new RestTemplate();
         private final RestClient rest = RestClient.create();
         private final HttpClient jdk = HttpClient.newHttpClient();
+        private final WebClient reactive = WebClient.create();
 
         Helper(Executor shared) {
             this.shared = shared;
@@ -53,6 +55,10 @@ public class Prices {
 
     public RestClient rest() {
         return helper.rest;
+    }
+
+    public WebClient reactive() {
+        return helper.reactive;
     }
 
     public HttpClient jdk() {

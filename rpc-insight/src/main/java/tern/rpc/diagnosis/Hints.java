@@ -28,9 +28,13 @@ final class Hints {
     private static final String FLUSH =
             "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load"
                     + " fewer entities, or call flush and clear in between";
+    private static final String QUERY =
+            "let Hibernate keep the parsed query: use parameters instead of values in its text, pad lists"
+                    + " (hibernate.query.in_clause_parameter_padding), or raise hibernate.query.plan_cache_max_size";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
     private static final String SHARED_RANDOM = "use ThreadLocalRandom instead of a Random that all threads share";
-    private static final String COMPRESSION = "use a lower compression level or smaller data, or keep the result";
+    private static final String COMPRESSION = "use a lower compression level or smaller data, keep the result, or do not compress answers"
+                    + " within a fast network (server.compression.enabled)";
     private static final String DIRECT =
             "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"
                     + " runs the collector first";
@@ -153,8 +157,6 @@ final class Hints {
             new Hint("Files.", CONTENT),
             new Hint("Scanner.", CONTENT),
             new Hint("Properties.load", CONTENT),
-            new Hint("GZIPOutputStream.", COMPRESSION),
-            new Hint("Deflater.", COMPRESSION),
             new Hint("ZipFile.<init>", KEEP),
             new Hint("JarFile.<init>", KEEP),
             new Hint("ResourceBundle.getBundle", KEEP),
@@ -184,6 +186,8 @@ final class Hints {
      */
     private static final List<Hint> TELLING = List.of(
             new Hint("Thread.start", THREADS),
+            new Hint("GZIPOutputStream.", COMPRESSION),
+            new Hint("Deflater.", COMPRESSION),
             new Hint("BCrypt", "use a lower cost factor, or check the password once per session"),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
@@ -209,6 +213,7 @@ final class Hints {
             new Hint("SSLContextImpl.", "create the context once and keep it"),
             new Hint("TrustManagerFactory.init", "create the context once and keep it"),
             new Hint("AbstractFlushingEventListener.", FLUSH),
+            new Hint("StandardHqlTranslator.", QUERY),
             new Hint("DefaultFlushEntityEventListener.", FLUSH),
             new Hint("DriverManager.getConnection", "use a connection pool instead of a new connection for each use"),
             new Hint("HttpClient.newHttpClient", CONNECT),

@@ -255,14 +255,14 @@ final class StackReader {
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
      * says more about the cause, because the method that the application calls directly often has several uses. If a
-     * framework computes without code of the application, any advice counts, and without advice the result is the first
-     * method that does more than pass the work on.
+     * framework works without code of the application, any advice for computing code counts, and without advice the
+     * result is the first method that does more than pass the work on.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement[] frames = thread.frames();
         ApplicationFrames application = ApplicationFrames.of(frames);
         int work = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : -1;
-        boolean isFrameworks = work >= 0 && thread.computes() && !FrameworkWork.isOfBody(frames[work]);
+        boolean isFrameworks = work >= 0 && !FrameworkWork.isOfBody(frames[work]);
         String direct = null;
         String advised = null;
         String inner = null;
@@ -274,7 +274,7 @@ final class StackReader {
                     return called;
                 }
                 direct = direct == null ? called : direct;
-                boolean isAdvised = isFrameworks && !Hints.computing(called).isEmpty();
+                boolean isAdvised = isFrameworks && thread.computes() && !Hints.computing(called).isEmpty();
                 advised = advised == null && isAdvised ? called : advised;
                 inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
             }

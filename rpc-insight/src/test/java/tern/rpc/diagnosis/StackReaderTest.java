@@ -406,6 +406,19 @@ class StackReaderTest {
         assertThat(StackReader.called(thread)).isEqualTo("SpringValidatorAdapter.validate");
     }
 
+    @Test
+    void peerOfAFilterIsKnownByTheFirstCodeThatDoesMoreThanPassTheWorkOn() {
+        ThreadLook thread = look(
+                Thread.State.RUNNABLE,
+                "sun.nio.ch.NioSocketImpl/park",
+                "com.sun.jndi.ldap.Connection/readReply",
+                "org.springframework.ldap.core.LdapTemplate/search",
+                "org.springframework.security.authentication.ProviderManager/authenticate",
+                "org.springframework.security.web.authentication.www.BasicAuthenticationFilter/doFilterInternal");
+
+        assertThat(StackReader.called(thread)).isEqualTo("LdapTemplate.search");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "org.springframework.http.codec.AbstractJacksonEncoder, encodeValue, server, writing of answers",

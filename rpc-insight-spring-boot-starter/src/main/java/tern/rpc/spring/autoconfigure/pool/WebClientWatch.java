@@ -6,20 +6,35 @@ import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
 import org.springframework.web.reactive.function.client.ExchangeFunction;
 import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import tern.rpc.AsyncOperation;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records each exchange made by Boot's WebClient, up to the response headers. An exchange is recorded for the call
- * whose reactive chain or thread makes it.
+ * Records each exchange of a WebClient, up to the response headers. An exchange is recorded for the call whose reactive
+ * chain or thread makes it.
  */
-final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {
+final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
     @Override
     public void customize(WebClient.Builder builder) {
         builder.filter(this);
+    }
+
+    /** Measures a client that does not come from Boot's builder. */
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        return bean instanceof WebClient client
+                ? client.mutate()
+                        .filters(filters -> {
+                            if (filters.stream().noneMatch(WebClientWatch.class::isInstance)) {
+                                filters.add(this);
+                            }
+                        })
+                        .build()
+                : bean;
     }
 
     @Override

@@ -106,6 +106,12 @@ class HeldObjectsTest {
                 List<CallLedger> calls = List.of(
                         Calls.ledgerOf(() -> prices.template().getForObject(address, String.class)),
                         Calls.ledgerOf(() -> prices.rest().get().uri(address).retrieve().toBodilessEntity()),
+                        Calls.ledgerOf(() -> prices.reactive()
+                                .get()
+                                .uri(address)
+                                .retrieve()
+                                .toBodilessEntity()
+                                .block()),
                         Calls.ledgerOf(() -> prices.jdk()
                                 .send(
                                         HttpRequest.newBuilder(address).build(),
