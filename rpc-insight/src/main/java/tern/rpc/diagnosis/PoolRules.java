@@ -78,6 +78,7 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
+            work = PausedWork.of(work, excess.account, other -> !Leaves.isLeaf(other));
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
             leaves.pour(
                     part,
