@@ -239,7 +239,8 @@ final class CodeText {
     private static Told polling(
             Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
-        boolean isLock = polled.phase() == Phase.REDIS && LOCK_COMMANDS.matcher(polled.name()).find();
+        boolean isLock = polled.phase() == Phase.REDIS
+                && LOCK_COMMANDS.matcher(polled.name()).find();
         return code(
                 "CODE POLLS",
                 part.name() + " for " + polled.name(),

@@ -44,7 +44,8 @@ final class ExecutorNames {
      * used only for the first of these executors.
      */
     static void learn(PoolSnapshot executor) {
-        String threads = executor.thread() == null ? "" : TaskWatch.nameOf(executor.thread());
+        String thread = executor.thread();
+        String threads = thread == null ? "" : TaskWatch.nameOf(thread);
         if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, executor.name()) == null) {
             THREADS.put(executor.name(), threads);
         }

@@ -83,8 +83,7 @@ final class FailureText {
             Known.of(
                     "^(NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|UnsupportedClassVersion)Error",
                     "use matching versions of the libraries: one of them was compiled against another version"),
-            Known.of(
-                    "^(NoSuchFile|FileNotFound)Exception", "create or mount the file or folder that the code expects"),
+            Known.of("^(NoSuchFile|FileNotFound)Exception", "create or mount the file or folder that the code expects"),
             Known.of("Permission denied", "give this process access to the file or folder"),
             Known.of(
                     "Lock wait timeout| 55P03",

@@ -114,7 +114,9 @@ final class FrameworkWork {
 
     /** Returns whether the framework reads the body of a request or writes the body of an answer in the given frame. */
     static boolean isOfBody(StackTraceElement frame) {
-        return isBody(frame.getMethodName()) || isAnswer(frame) || !bodyOfCodec(frame).isEmpty();
+        return isBody(frame.getMethodName())
+                || isAnswer(frame)
+                || !bodyOfCodec(frame).isEmpty();
     }
 
     /** Returns the name of the framework's work to which the given stack frame belongs. */

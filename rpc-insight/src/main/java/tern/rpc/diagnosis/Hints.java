@@ -33,7 +33,8 @@ final class Hints {
                     + " (hibernate.query.in_clause_parameter_padding), or raise hibernate.query.plan_cache_max_size";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
     private static final String SHARED_RANDOM = "use ThreadLocalRandom instead of a Random that all threads share";
-    private static final String COMPRESSION = "use a lower compression level or smaller data, keep the result, or do not compress answers"
+    private static final String COMPRESSION =
+            "use a lower compression level or smaller data, keep the result, or do not compress answers"
                     + " within a fast network (server.compression.enabled)";
     private static final String DIRECT =
             "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"

@@ -299,7 +299,8 @@ final class Operations {
         List<String> recorded = all.stream()
                 .filter(name -> !name.startsWith(StackReader.CALLED))
                 .toList();
-        return String.join(", ", (recorded.isEmpty() ? all : recorded).stream().limit(2).toList());
+        return String.join(
+                ", ", (recorded.isEmpty() ? all : recorded).stream().limit(2).toList());
     }
 
     private Stream<Part> named(Kind kind) {

@@ -274,7 +274,9 @@ final class StackReader {
                     return called;
                 }
                 direct = direct == null ? called : direct;
-                boolean isAdvised = isFrameworks && thread.computes() && !Hints.computing(called).isEmpty();
+                boolean isAdvised = isFrameworks
+                        && thread.computes()
+                        && !Hints.computing(called).isEmpty();
                 advised = advised == null && isAdvised ? called : advised;
                 inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
             }

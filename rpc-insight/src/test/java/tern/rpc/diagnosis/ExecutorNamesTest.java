@@ -9,9 +9,8 @@ import tern.rpc.pool.PoolSnapshot;
 class ExecutorNamesTest {
 
     private static void learn(String pool, String thread) {
-        ExecutorNames.learn(PoolSnapshot.builder(pool, PoolKind.EXECUTOR, 2)
-                .thread(thread)
-                .build());
+        ExecutorNames.learn(
+                PoolSnapshot.builder(pool, PoolKind.EXECUTOR, 2).thread(thread).build());
     }
 
     @Test

@@ -171,9 +171,7 @@ class PassedOnTimeTest {
             });
         }
 
-        assertThat(first(shop.diagnosis()).kind())
-                .as(shop.diagnosis().text())
-                .isEqualTo("SLOW STATEMENT");
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW STATEMENT");
     }
 
     @Test

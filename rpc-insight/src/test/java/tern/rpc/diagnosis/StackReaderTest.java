@@ -401,8 +401,7 @@ class StackReaderTest {
     void computingOfAFrameworkHasTheNameOfTheFirstCodeThatDoesMoreThanPassItOn() {
         ThreadLook thread = computing(VALIDATION);
 
-        assertThat(StackReader.read(thread))
-                .isEqualTo(new Part(Part.Kind.COMPUTING, "DispatcherServlet.doDispatch"));
+        assertThat(StackReader.read(thread)).isEqualTo(new Part(Part.Kind.COMPUTING, "DispatcherServlet.doDispatch"));
         assertThat(StackReader.called(thread)).isEqualTo("SpringValidatorAdapter.validate");
     }
 

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -126,7 +127,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                 && value != ForkJoinPool.commonPool()
                 && (Modifier.isPublic(value.getClass().getModifiers())
                         || field.getType().isInterface()
-                        || !(value instanceof java.util.concurrent.Executor));
+                        || !(value instanceof Executor));
     }
 
     private Object watched(Object value, Field field) {

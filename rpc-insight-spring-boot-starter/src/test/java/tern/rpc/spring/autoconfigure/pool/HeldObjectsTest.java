@@ -62,8 +62,8 @@ class HeldObjectsTest {
         application.run(there -> {
             Executor executor = there.getBean(Prices.class).executor(field);
 
-            CallLedger call = Calls.ledgerOf(() ->
-                    CompletableFuture.runAsync(HeldObjectsTest::statement, executor).get(60, TimeUnit.SECONDS));
+            CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(HeldObjectsTest::statement, executor)
+                    .get(60, TimeUnit.SECONDS));
             while (!call.parts().isEmpty()) {
                 Thread.onSpinWait(); // The future completes shortly before the task ends, so the test waits.
             }
@@ -82,8 +82,7 @@ class HeldObjectsTest {
             assertThat(pools.stream().map(pool -> pool.snapshot().name()))
                     .containsExactlyInAnyOrder("common-pool", "given", "Prices.loaders", "Prices.Helper.single");
             assertThat(Calls.pool(there, "Prices.loaders").max()).isEqualTo(2);
-            String thread =
-                    prices.load(() -> Thread.currentThread().getName()).get(60, TimeUnit.SECONDS);
+            String thread = prices.load(() -> Thread.currentThread().getName()).get(60, TimeUnit.SECONDS);
             assertThat(Calls.pool(there, "Prices.loaders").thread()).isEqualTo(thread);
             assertThat(prices.executor("shared")).isSameAs(prices.executor("loaders"));
             assertThat(prices.executor("given")).isSameAs(there.getBean("given"));
@@ -105,7 +104,8 @@ class HeldObjectsTest {
 
                 List<CallLedger> calls = List.of(
                         Calls.ledgerOf(() -> prices.template().getForObject(address, String.class)),
-                        Calls.ledgerOf(() -> prices.rest().get().uri(address).retrieve().toBodilessEntity()),
+                        Calls.ledgerOf(() ->
+                                prices.rest().get().uri(address).retrieve().toBodilessEntity()),
                         Calls.ledgerOf(() -> prices.reactive()
                                 .get()
                                 .uri(address)
