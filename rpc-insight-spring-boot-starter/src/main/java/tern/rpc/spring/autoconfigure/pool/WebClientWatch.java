@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.boot.webclient.WebClientCustomizer;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
@@ -17,23 +18,23 @@ import tern.rpc.Phase;
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
+    private static final String SPRINGS = "org.springframework.";
+
     @Override
     public void customize(WebClient.Builder builder) {
         builder.filter(this);
     }
 
-    /** Measures a client that does not come from Boot's builder. */
+    /** Measures a client that does not come from Boot's builder. A mock of a client is left as it is. */
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        return bean instanceof WebClient client
-                ? client.mutate()
-                        .filters(filters -> {
-                            if (filters.stream().noneMatch(WebClientWatch.class::isInstance)) {
-                                filters.add(this);
-                            }
-                        })
-                        .build()
-                : bean;
+        if (!(bean instanceof WebClient client) || !bean.getClass().getName().startsWith(SPRINGS)) {
+            return bean;
+        }
+        AtomicBoolean isMeasured = new AtomicBoolean();
+        WebClient.Builder builder = client.mutate()
+                .filters(filters -> isMeasured.set(filters.stream().anyMatch(WebClientWatch.class::isInstance)));
+        return isMeasured.get() ? client : builder.filter(this).build();
     }
 
     @Override
