@@ -18,7 +18,8 @@ import tern.rpc.Phase;
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
-    private static final String SPRINGS = "org.springframework.";
+    /** The class of Spring's clients. */
+    private static final String SPRINGS = "org.springframework.web.reactive.function.client.DefaultWebClient";
 
     @Override
     public void customize(WebClient.Builder builder) {
@@ -28,7 +29,7 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
     /** Measures a client that does not come from Boot's builder. A mock of a client is left as it is. */
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (!(bean instanceof WebClient client) || !bean.getClass().getName().startsWith(SPRINGS)) {
+        if (!(bean instanceof WebClient client) || !bean.getClass().getName().equals(SPRINGS)) {
             return bean;
         }
         AtomicBoolean isMeasured = new AtomicBoolean();
