@@ -142,7 +142,9 @@ final class FailureText {
             Known.of(
                     "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException"
                             + "|unexpected end of stream)",
-                    "find out why %s closes connections: check its log, its limits and any proxy in between"),
+                    "find out why %s closes connections: check its log, its limits and any proxy in between; if only"
+                            + " requests on idle connections fail, close these sooner than the peer does (the"
+                            + " keep-alive time of the client), or repeat such requests"),
             Known.of("^(No route to host|Network is unreachable)", "repair the network route to %s"),
             Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
             Known.of(

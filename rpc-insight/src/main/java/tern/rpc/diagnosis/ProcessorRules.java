@@ -27,12 +27,15 @@ final class ProcessorRules {
 
     private final Evidence evidence;
     private final Excess excess;
+    private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Leaves leaves;
 
-    ProcessorRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+    ProcessorRules(
+            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
         this.evidence = evidence;
         this.excess = excess;
+        this.operations = operations;
         this.pools = pools;
         this.leaves = leaves;
     }
@@ -81,7 +84,7 @@ final class ProcessorRules {
         Times waiting = leaves.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
                 || part.kind() == Kind.UNEXPLAINED);
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
-                .filter(kind -> waiting.sum(kind) > NOTABLE * all)
+                .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
         boolean one = leaves.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
@@ -97,6 +100,16 @@ final class ProcessorRules {
         for (Part part : waiting.longestFirst()) {
             leaves.move(part, processors);
         }
+    }
+
+    /**
+     * Returns whether all operations of the given kind have become slower while other processes saturate the
+     * processors. Short operations then take only a small part of the extra time.
+     */
+    private boolean areAllStarved(Kind kind, Times waiting) {
+        return evidence.machine().isFullOfOthers()
+                && waiting.sum(kind) > 0
+                && !operations.allSlower(kind).isEmpty();
     }
 
     /**

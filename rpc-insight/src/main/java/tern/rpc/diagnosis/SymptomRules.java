@@ -85,7 +85,7 @@ final class SymptomRules {
         new PoolRules(evidence, excess, counts, pools, leaves).apply();
         new WorkerRules(evidence, excess, leaves).apply();
         new RefusalRules(evidence, excess, leaves).apply();
-        ProcessorRules processors = new ProcessorRules(evidence, excess, pools, leaves);
+        ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, leaves);
         processors.passOnRunQueue();
         passOnStalls();
         new CollectorRules(evidence, excess, operations, leaves).apply();
