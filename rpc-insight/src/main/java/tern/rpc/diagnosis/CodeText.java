@@ -207,11 +207,19 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private static Told retry(RepeatedOperations.Failed failing, String shown) {
+    private Told retry(RepeatedOperations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
         String pause = "; do not sleep within a call: the code sleeps before it tries again, in " + shown;
+        Told deadlock = Deadlocks.isEnded(failing.name())
+                ? new Deadlocks(excess, operations).of(OperationNames.withoutStatus(failing.name()), "", facts)
+                : null;
+        if (deadlock != null) {
+            Change change =
+                    Change.of(deadlock.change().where(), deadlock.change().text() + pause);
+            return new Told(deadlock.kind(), deadlock.name(), change, deadlock.facts());
+        }
         Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
         return switch (reason.kind()) {
             case FAILURE ->
