@@ -24,6 +24,9 @@ final class Hints {
             "set -Djava.security.egd=file:/dev/./urandom: the random numbers of the system block or are slow";
     private static final String RATE = "raise the limit of this rate limiter, or refuse calls instead of waiting";
 
+    private static final String TURN =
+            "if this code limits the rate of calls, raise its limit, or refuse calls instead of waiting";
+
     private static final String SIGNAL = "wait for a signal (a lock's condition, a future) instead of a loop";
     private static final String FLUSH =
             "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load"
@@ -233,6 +236,8 @@ final class Hints {
 
     /** The advice for application code that waits in the listed methods. */
     private static final List<Hint> WAITING = List.of(
+            new Hint("LockSupport.parkNanos", TURN),
+            new Hint("LockSupport.parkUntil", TURN),
             new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("SecureRandom.", RANDOM),
             new Hint("UUID.randomUUID", RANDOM),
