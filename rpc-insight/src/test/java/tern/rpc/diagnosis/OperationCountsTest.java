@@ -296,10 +296,10 @@ class OperationCountsTest {
 
     @Test
     void methodThatIsSeldomCalledDoesNotHideTheUsualNumberOfOperations() {
-        Usual usual = new SampledCalls()
+        UsualOperations usual = new UsualOperations(new SampledCalls()
                 .usually("Orders.place", Phase.REDIS, "GET stock:*", 2, 1)
                 .evidence()
-                .usual();
+                .usual());
 
         assertThat(usual.count(Phase.REDIS, Map.of("Orders.place", 40, "Switches.set", 1)))
                 .isEqualTo(2);
