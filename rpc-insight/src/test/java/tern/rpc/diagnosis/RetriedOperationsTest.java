@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -49,12 +50,12 @@ class RetriedOperationsTest {
     void fewEndedStatementsAreEnoughBecauseTheirNamesAreOftenMissing() throws Exception {
         AtomicInteger ended = new AtomicInteger();
         WaitingCalls calls = new WaitingCalls(shop).after(ledger -> {
-            if (ended.getAndIncrement() % 4 == 0) {
+            if (ended.getAndIncrement() % 3 == 0) {
                 ledger.add(Phase.SQL, 300_000, "update stock (failed 40001)");
             }
         });
         try {
-            assertThat(DiagnosisText.title(calls.firstCause(Tickets::pause, USUAL)))
+            assertThat(DiagnosisText.title(calls.firstCause(Collections.nCopies(10, Tickets::pause), USUAL)))
                     .isEqualTo("ROW LOCK: update stock");
         } finally {
             calls.interrupt();
