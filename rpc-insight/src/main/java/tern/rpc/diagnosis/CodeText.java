@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -25,6 +26,12 @@ final class CodeText {
      * calls that run the code.
      */
     private static final int MIN_REPEATED = 3;
+
+    /**
+     * Matches Redis commands that take a lock, or that check whether somebody else holds it, as Spring's cache does
+     * before each access.
+     */
+    private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -203,11 +210,19 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private static CauseDescription retry(RepeatedOperations.Failed failing, String shown) {
+    private CauseDescription retry(RepeatedOperations.Failed failing, String shown) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
         String pause = "; do not sleep within a call: the code sleeps before it tries again, in " + shown;
+        CauseDescription deadlock = Deadlocks.isEnded(failing.name())
+                ? new Deadlocks(excess, operations).of(OperationNames.withoutStatus(failing.name()), "", facts)
+                : null;
+        if (deadlock != null) {
+            Change change =
+                    Change.of(deadlock.change().where(), deadlock.change().text() + pause);
+            return new CauseDescription(deadlock.kind(), deadlock.name(), change, deadlock.facts());
+        }
         Part reason = FailurePart.ofOperation(failing.phase(), failing.name());
         return switch (reason.kind()) {
             case FAILURE ->
@@ -235,7 +250,8 @@ final class CodeText {
     private static CauseDescription polling(
             Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
         String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
-        boolean isLock = polled.phase() == Phase.REDIS && polled.name().startsWith("SET");
+        boolean isLock = polled.phase() == Phase.REDIS
+                && LOCK_COMMANDS.matcher(polled.name()).find();
         return code(
                 "CODE POLLS",
                 part.name() + " for " + polled.name(),

@@ -35,6 +35,20 @@ final class Deadlocks {
     private final ExcessTime excess;
     private final Operations operations;
 
+    /** Returns whether the database ended the statement because of a deadlock or a conflict. */
+    static boolean isEnded(String statement) {
+        String state = OperationNames.errorCode(statement);
+        return state.equals(SqlStates.CONFLICT) || STATES.contains(state);
+    }
+
+    /**
+     * Returns whether the given number of late or failed calls with such a statement is large enough. The ended
+     * statement is short, so the ledgers of many calls do not contain its name.
+     */
+    static boolean areEnough(int calls, int all) {
+        return calls >= LEAST && calls * ONE_OF >= all;
+    }
+
     Deadlocks(ExcessTime excess, Operations operations) {
         this.excess = excess;
         this.operations = operations;

@@ -362,6 +362,7 @@ public final class Diagnostician {
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot snapshot = source.snapshot();
             pools.putIfAbsent(snapshot.name(), snapshot);
+            ExecutorNames.learn(snapshot);
             Holders holders = source.holders();
             if (holders != null && holders.all().stream().anyMatch(Holders.Holder::isAbandoned)) {
                 holders.suspect();

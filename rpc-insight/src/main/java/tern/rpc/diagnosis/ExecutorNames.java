@@ -1,10 +1,16 @@
 package tern.rpc.diagnosis;
 
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import tern.rpc.pool.PoolSnapshot;
+
 /**
- * The names of executors in pool snapshots, and the names of their threads. The two names differ only for a few
- * executors that applications do not name.
+ * The names of executors in pool snapshots, and the names of their threads. If an application does not name the threads
+ * of an executor, the two names differ, as in {@code loaders} and {@code pool-2-thread-1}. Thread-safe.
  */
 final class ExecutorNames {
+
+    private static final int MAX_NAMES = 128;
 
     /**
      * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The pool's threads have names with a different
@@ -25,10 +31,32 @@ final class ExecutorNames {
 
     private static final String REACTOR_THREADS = "boundedElastic";
 
+    /** The names of pools by the common names of their threads, as far as snapshots contain them. */
+    private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
+
+    /** The common names of the threads of these pools. */
+    private static final ConcurrentMap<String, String> THREADS = new ConcurrentHashMap<>();
+
     private ExecutorNames() {}
+
+    /**
+     * Learns the name of the executor's threads. If the threads of several executors have the same name, the name is
+     * used only for the first of these executors.
+     */
+    static void learn(PoolSnapshot executor) {
+        String thread = executor.thread();
+        String threads = thread == null ? "" : TaskWatch.nameOf(thread);
+        if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, executor.name()) == null) {
+            THREADS.put(executor.name(), threads);
+        }
+    }
 
     /** Returns the name of an executor's pool. Most pools have the same name as their threads. */
     static String poolOf(String threads) {
+        String known = POOLS.get(threads);
+        if (known != null) {
+            return known;
+        }
         return switch (threads) {
             case COMMON_THREADS -> COMMON_POOL;
             case BOOT_THREADS -> BOOT_POOL;
@@ -39,6 +67,10 @@ final class ExecutorNames {
 
     /** Returns the name of the threads of an executor's pool. */
     static String threadsOf(String pool) {
+        String known = THREADS.get(pool);
+        if (known != null) {
+            return known;
+        }
         return switch (pool) {
             case COMMON_POOL -> COMMON_THREADS;
             case BOOT_POOL -> BOOT_THREADS;

@@ -42,7 +42,16 @@ final class FailurePart {
             "CannotGetJdbcConnectionException", Phase.JDBC_CONNECTION,
             "JedisExhaustedPoolException", Phase.REDIS_CONNECTION,
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
-            "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
+            "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION,
+            "PoolAcquireTimeoutException", Phase.HTTP_CONNECTION,
+            "PoolAcquirePendingLimitException", Phase.HTTP_CONNECTION);
+
+    /** Fragments of the messages of clients that have no free connection, with the ledger phases of these waits. */
+    private static final Map<String, Phase> POOL_MESSAGES = Map.of(
+            "Connection acquisition timed out", Phase.JDBC_CONNECTION, // R2DBC
+            "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
+            "Max requests per destination", Phase.HTTP_CONNECTION,
+            "too many concurrent streams", Phase.HTTP_CONNECTION); // the client of the JDK, with HTTP/2
 
     /** A fragment of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
@@ -199,9 +208,15 @@ final class FailurePart {
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
         boolean exhausted = message != null && message.contains(NO_RESOURCE);
-        return exhausted && FailedPeer.isOfRedis(failure)
-                ? Phase.REDIS_CONNECTION
-                : POOL_TIMEOUTS.get(failure.getClass().getSimpleName());
+        if (exhausted && FailedPeer.isOfRedis(failure)) {
+            return Phase.REDIS_CONNECTION;
+        }
+        for (Map.Entry<String, Phase> known : POOL_MESSAGES.entrySet()) {
+            if (message != null && message.contains(known.getKey())) {
+                return known.getValue();
+            }
+        }
+        return POOL_TIMEOUTS.get(failure.getClass().getSimpleName());
     }
 
     /**

@@ -64,8 +64,27 @@ final class FailureText {
                     "write in a transaction that is not read-only; if it is not, connect to the primary: after a"
                             + " failover, writes reach a replica"),
             Known.of(
-                    " (42P01|42S02)",
-                    "create the table: a migration did not run, or the schema is not on the search path"),
+                    " (42P01|42S02|42703|42S22)",
+                    "create the table or the column: a migration did not run, or the schema is not on the search path"),
+            Known.of(" 42501", "give the database user of this application the permission that the statement needs"),
+            Known.of(
+                    "^LazyInitializationException",
+                    "load the association within the transaction (join fetch, an entity graph): it is read after its"
+                            + " session was closed, for example since spring.jpa.open-in-view=false"),
+            Known.of(
+                    "^(MismatchedInput|UnrecognizedProperty|InvalidFormat|InvalidTypeId|InvalidDefinition|StreamRead"
+                            + "|UnexpectedEndOfInput|JsonParse|JsonEOF|JsonMapping|JsonSyntax|Databind)Exception",
+                    "compare the JSON with the class into which it is read: the sender or a cache has other members,"
+                            + " or an error page is read"),
+            Known.of(
+                    "^(InvalidClass|StreamCorrupted|Serialization|Deserialization)Exception",
+                    "remove old entries from the cache or the session store, or read them with the class that wrote"
+                            + " them: the class has changed"),
+            Known.of(
+                    "^(NoSuchMethod|NoSuchField|AbstractMethod|IncompatibleClassChange|UnsupportedClassVersion)Error",
+                    "use matching versions of the libraries: one of them was compiled against another version"),
+            Known.of("^(NoSuchFile|FileNotFound)Exception", "create or mount the file or folder that the code expects"),
+            Known.of("Permission denied", "give this process access to the file or folder"),
             Known.of(
                     "Lock wait timeout| 55P03",
                     "shorten the transaction that holds the row: the database ended a wait for its lock after a"
@@ -80,10 +99,24 @@ final class FailureText {
                     "check the certificate (expired, unknown issuer, wrong name) and the TLS versions of %s"),
             Known.of("HTTP status 40[13]", "renew the credentials that are sent to %s"),
             Known.of("HTTP status 429", "send fewer requests to %s, which limits them"),
+            Known.of(
+                    "HTTP status 4\\d\\d",
+                    "correct the requests to %s, which does not accept them: another address, other members, or"
+                            + " another version"),
             Known.of("HTTP status 50[234]", "find out why %s or the process behind it is down or overloaded"),
             Known.of("answers OOM", "raise maxmemory or allow eviction in %s: it has no memory for writes"),
             Known.of(
                     "answers READONLY", "connect to the primary of %s: writes reach a replica, often after a failover"),
+            Known.of(
+                    "answers MISCONF",
+                    "free space on the disk of %s, or let it write its snapshots there: it cannot save its data and"
+                            + " refuses writes"),
+            Known.of("answers BUSY$", "end the script that blocks %s (SCRIPT KILL), and keep scripts short"),
+            Known.of("answers WRONGTYPE", "use another key or remove the old value: in %s, the key has another type"),
+            Known.of(
+                    "answers (MOVED|ASK|CROSSSLOT)",
+                    "connect to %s as a cluster (spring.data.redis.cluster.nodes), with hash tags for keys that are"
+                            + " used together"),
             Known.of("answers (LOADING|MASTERDOWN|CLUSTERDOWN)", "wait until %s has started, or repair its cluster"),
             Known.of("answers (NOAUTH|WRONGPASS|NOPERM)", "correct the user and the password for %s"),
             Known.of("max number of clients", "use fewer connections to %s in all instances, or raise maxclients"),
@@ -109,7 +142,9 @@ final class FailureText {
             Known.of(
                     "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException"
                             + "|unexpected end of stream)",
-                    "find out why %s closes connections: check its log, its limits and any proxy in between"),
+                    "find out why %s closes connections: check its log, its limits and any proxy in between; if only"
+                            + " requests on idle connections fail, close these sooner than the peer does (the"
+                            + " keep-alive time of the client), or repeat such requests"),
             Known.of("^(No route to host|Network is unreachable)", "repair the network route to %s"),
             Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
             Known.of(

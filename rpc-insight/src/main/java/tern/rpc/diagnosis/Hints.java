@@ -24,13 +24,21 @@ final class Hints {
             "set -Djava.security.egd=file:/dev/./urandom: the random numbers of the system block or are slow";
     private static final String RATE = "raise the limit of this rate limiter, or refuse calls instead of waiting";
 
+    private static final String TURN =
+            "if this code limits the rate of calls, raise its limit, or refuse calls instead of waiting";
+
     private static final String SIGNAL = "wait for a signal (a lock's condition, a future) instead of a loop";
     private static final String FLUSH =
             "Hibernate compares all entities of the session: use a read-only transaction if nothing is changed, load"
                     + " fewer entities, or call flush and clear in between";
+    private static final String QUERY =
+            "let Hibernate keep the parsed query: use parameters instead of values in its text, pad lists"
+                    + " (hibernate.query.in_clause_parameter_padding), or raise hibernate.query.plan_cache_max_size";
     private static final String PATTERN = "compile the pattern once and keep it in a static field";
     private static final String SHARED_RANDOM = "use ThreadLocalRandom instead of a Random that all threads share";
-    private static final String COMPRESSION = "use a lower compression level or smaller data, or keep the result";
+    private static final String COMPRESSION =
+            "use a lower compression level or smaller data, keep the result, or do not compress answers"
+                    + " within a fast network (server.compression.enabled)";
     private static final String DIRECT =
             "release or reuse direct buffers, or raise -XX:MaxDirectMemorySize: if a buffer does not fit, the JVM"
                     + " runs the collector first";
@@ -153,8 +161,6 @@ final class Hints {
             new Hint("Files.", CONTENT),
             new Hint("Scanner.", CONTENT),
             new Hint("Properties.load", CONTENT),
-            new Hint("GZIPOutputStream.", COMPRESSION),
-            new Hint("Deflater.", COMPRESSION),
             new Hint("ZipFile.<init>", KEEP),
             new Hint("JarFile.<init>", KEEP),
             new Hint("ResourceBundle.getBundle", KEEP),
@@ -184,6 +190,8 @@ final class Hints {
      */
     private static final List<Hint> TELLING = List.of(
             new Hint("Thread.start", THREADS),
+            new Hint("GZIPOutputStream.", COMPRESSION),
+            new Hint("Deflater.", COMPRESSION),
             new Hint("BCrypt", "use a lower cost factor, or check the password once per session"),
             new Hint("JAXBContext.newInstance", KEEP),
             new Hint("JAXBContextImpl.", KEEP),
@@ -209,6 +217,7 @@ final class Hints {
             new Hint("SSLContextImpl.", "create the context once and keep it"),
             new Hint("TrustManagerFactory.init", "create the context once and keep it"),
             new Hint("AbstractFlushingEventListener.", FLUSH),
+            new Hint("StandardHqlTranslator.", QUERY),
             new Hint("DefaultFlushEntityEventListener.", FLUSH),
             new Hint("DriverManager.getConnection", "use a connection pool instead of a new connection for each use"),
             new Hint("HttpClient.newHttpClient", CONNECT),
@@ -227,6 +236,8 @@ final class Hints {
 
     /** The advice for application code that waits in the listed methods. */
     private static final List<Hint> WAITING = List.of(
+            new Hint("LockSupport.parkNanos", TURN),
+            new Hint("LockSupport.parkUntil", TURN),
             new Hint("ByteBuffer.allocateDirect", DIRECT),
             new Hint("SecureRandom.", RANDOM),
             new Hint("UUID.randomUUID", RANDOM),

@@ -89,6 +89,12 @@ final class Libraries {
             new Library("com.jcraft.jsch.", Kind.SOCKET),
             new Library("org.apache.sshd.client.", Kind.SOCKET),
             new Library("com.sun.jndi.ldap.", Kind.SOCKET),
+            new Library("com.unboundid.ldap.", Kind.SOCKET),
+            new Library("org.springframework.amqp.", Kind.SOCKET),
+            new Library("org.springframework.kafka.", Kind.SOCKET),
+            new Library("org.apache.ignite.", Kind.SOCKET),
+            new Library("org.infinispan.client.", Kind.SOCKET),
+            new Library("com.aerospike.client.", Kind.SOCKET),
             new Library("com.sun.mail.", Kind.SOCKET),
             new Library("org.eclipse.angus.mail.", Kind.SOCKET));
 

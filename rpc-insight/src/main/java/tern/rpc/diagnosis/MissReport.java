@@ -114,6 +114,15 @@ final class MissReport {
         }
     }
 
+    /** Returns the methods with late or failed calls, those with most of these calls first. */
+    private static List<String> methods(Map<String, Integer> bad) {
+        return bad.entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
+                        .thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
     /**
      * Publishes a diagnosis with a certain cause, without waiting for the next second. Used while the heap is
      * exhausted.
@@ -154,7 +163,7 @@ final class MissReport {
         Miss miss = new Miss(
                 begun.since(),
                 begun.seconds(),
-                List.copyOf(ranking.excess().badByMethod().keySet()),
+                methods(ranking.excess().badByMethod()),
                 begun.targetMs(),
                 counts.calls(),
                 counts.late(),

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
@@ -291,13 +291,22 @@ final class Operations {
      * @param onlySlower whether to leave out operations that take about their usual time
      */
     String names(Kind kind, boolean onlySlower) {
+        List<String> all = named(kind)
+                .filter(part -> !onlySlower || isSlower(part))
+                .map(Part::name)
+                .toList();
+        // A ledger does not record operations that only stacks show, such as the beginning of a transaction.
+        List<String> recorded = all.stream()
+                .filter(name -> !name.startsWith(StackReader.CALLED))
+                .toList();
+        return String.join(
+                ", ", (recorded.isEmpty() ? all : recorded).stream().limit(2).toList());
+    }
+
+    private Stream<Part> named(Kind kind) {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == kind && !part.name().isEmpty())
-                .filter(part -> !part.name().equals(NamedTimes.OTHERS))
-                .filter(part -> !onlySlower || isSlower(part))
-                .limit(2)
-                .map(Part::name)
-                .collect(Collectors.joining(", "));
+                .filter(part -> !part.name().equals(NamedTimes.OTHERS));
     }
 
     /**
@@ -364,12 +373,21 @@ final class Operations {
      * shows such a line, returns the line for any operation of the same kind. Returns null if there is none, or if calls
      * that do not run the given operation run others of the same kind. Samples contain the phase but not the
      * operation's name, so this method uses the samples of all calls that ran the operation. An
-     * operation that is known only from samples has its own samples.
+     * operation that is known only from samples has its own samples. If the name is empty, the operation that takes the
+     * most time counts.
      */
     @Nullable
     String placeOf(Phase phase, String name) {
         if (name.startsWith(StackReader.CALLED)) {
             return excess.samples.shownLineOf(Account.part(phase, name));
+        }
+        if (name.isEmpty()) {
+            String longest = named(Account.part(phase, "").kind())
+                    .map(Part::name)
+                    .filter(known -> !known.startsWith(StackReader.CALLED))
+                    .findFirst()
+                    .orElse("");
+            return longest.isEmpty() ? shown(excess.samples.lineIn(phase), phase) : placeOf(phase, longest);
         }
         Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
         boolean others = false; // whether calls without this operation run others of this kind
@@ -384,6 +402,10 @@ final class Operations {
         }
         StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
         line = line == null && (calls.isEmpty() || !others) ? excess.samples.lineIn(phase) : line;
+        return shown(line, phase);
+    }
+
+    private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {
         return line == null ? null : excess.samples.shown(line, phase);
     }
 }

@@ -84,6 +84,7 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
+            work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
             byCause.pour(
                     part,

@@ -27,12 +27,15 @@ final class ProcessorRules {
 
     private final Evidence evidence;
     private final ExcessTime excess;
+    private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final TimesByCause byCause;
 
-    ProcessorRules(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+    ProcessorRules(
+            Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
+        this.operations = operations;
         this.pools = pools;
         this.byCause = byCause;
     }
@@ -82,7 +85,7 @@ final class ProcessorRules {
         Times waiting = byCause.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
                 || part.kind() == Kind.UNEXPLAINED);
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
-                .filter(kind -> waiting.sum(kind) > NOTABLE * all)
+                .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
         boolean one = byCause.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
@@ -100,6 +103,16 @@ final class ProcessorRules {
         for (Part part : waiting.longestFirst()) {
             byCause.move(part, processors);
         }
+    }
+
+    /**
+     * Returns whether all operations of the given kind have become slower while other processes saturate the
+     * processors. Short operations then take only a small part of the extra time.
+     */
+    private boolean areAllStarved(Kind kind, Times waiting) {
+        return evidence.machine().isFullOfOthers()
+                && waiting.sum(kind) > 0
+                && !operations.allSlower(kind).isEmpty();
     }
 
     /**

@@ -103,7 +103,8 @@ final class RepeatedOperations {
 
     /**
      * Returns the operation that failed most often in the calls that spent time on the given activity or wait; null if
-     * no operation failed in at least half of these calls. An operation has failed if it ended with an exception other
+     * no operation failed in at least half of these calls. For statements that the database ended because of deadlocks,
+     * a smaller share is enough. An operation has failed if it ended with an exception other
      * than a timeout, or with status 429 or 5xx.
      */
     @Nullable
@@ -124,7 +125,8 @@ final class RepeatedOperations {
         }
         int all = calls;
         return failing.entrySet().stream()
-                .filter(entry -> 2 * entry.getValue() >= all)
+                .filter(entry -> 2 * entry.getValue() >= all
+                        || (Deadlocks.isEnded(entry.getKey()) && Deadlocks.areEnough(entry.getValue(), all)))
                 .max(Map.Entry.comparingByValue())
                 .map(entry -> new Failed(phases.getOrDefault(entry.getKey(), Phase.HTTP), entry.getKey()))
                 .orElse(null);

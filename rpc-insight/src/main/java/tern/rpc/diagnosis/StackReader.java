@@ -254,23 +254,34 @@ final class StackReader {
      * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
      * null if that frame does not call a method, or if the stack contains no frame of the application and no known work
      * of a framework. If there is specific advice for a method further inside, returns that method. An inner method
-     * says more about the cause, because the method that the application calls directly often has several uses.
+     * says more about the cause, because the method that the application calls directly often has several uses. If a
+     * framework works without code of the application, any advice for computing code counts, and without advice the
+     * result is the first method that does more than pass the work on.
      */
     static @Nullable String called(ThreadSnapshot thread) {
         StackTraceElement[] frames = thread.frames();
         ApplicationFrames application = ApplicationFrames.of(frames);
-        int from = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : application.firstIndex();
+        int work = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : -1;
+        boolean isFrameworks = work >= 0 && !FrameworkWork.isOfBody(frames[work]);
         String direct = null;
-        for (int i = from - 1; i >= 0; i--) {
-            if (!application.owns(i) && !isHidden(frames[i].getClassName())) {
-                String called = simple(frames[i].getClassName()) + "." + frames[i].getMethodName();
+        String advised = null;
+        String inner = null;
+        for (int i = Math.max(work, application.firstIndex()) - 1; i >= 0; i--) {
+            String type = frames[i].getClassName();
+            if (!application.owns(i) && !isHidden(type)) {
+                String called = simple(type) + "." + frames[i].getMethodName();
                 if (Hints.isTelling(called)) {
                     return called;
                 }
                 direct = direct == null ? called : direct;
+                boolean isAdvised = isFrameworks
+                        && thread.computes()
+                        && !Hints.computing(called).isEmpty();
+                advised = advised == null && isAdvised ? called : advised;
+                inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
             }
         }
-        return direct;
+        return advised != null ? advised : inner != null ? inner : direct;
     }
 
     /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */

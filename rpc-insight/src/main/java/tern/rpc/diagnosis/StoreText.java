@@ -248,8 +248,12 @@ final class StoreText {
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"
                 : "";
-        return "check this statement: its plan, its indexes, the number of rows" + locks + at(place) + ": " + text
-                + QuickExecutions.hint(evidence, text, eachNanos) + isNew + "; no pool size helps";
+        String values = QuickExecutions.hint(evidence, text, eachNanos);
+        String types = values.isEmpty() && text.contains("?")
+                ? "the types of its parameters (a number compared with text uses no index), "
+                : "";
+        return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks + at(place) + ": "
+                + text + values + isNew + "; no pool size helps";
     }
 
     /**

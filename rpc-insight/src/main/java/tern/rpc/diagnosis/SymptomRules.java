@@ -88,7 +88,7 @@ final class SymptomRules {
         new PoolRules(evidence, excess, counts, pools, byCause).apply();
         new WorkerRules(evidence, excess, byCause).apply();
         new RefusalRules(evidence, excess, byCause).apply();
-        ProcessorRules processors = new ProcessorRules(evidence, excess, pools, byCause);
+        ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
         processors.passOnRunQueue();
         passOnStalls();
         new CollectorRules(evidence, excess, operations, byCause).apply();

@@ -14,6 +14,9 @@ import tern.rpc.pool.LargeReplies;
  */
 final class UsualOperations {
 
+    /** The usual number of operations counts as unknown if it is unknown for more than this share of the calls. */
+    private static final double MAX_UNKNOWN = 0.1;
+
     /** The kinds of operations whose usual number per call is learned. */
     static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
 
@@ -85,21 +88,24 @@ final class UsualOperations {
 
     /**
      * Returns how many operations of the given kind a call to one of the given methods usually runs; -1 if unknown.
+     * Ignores methods whose usual number is unknown, if they have few of the calls.
      *
      * @param methods the called methods, with their numbers of calls
      */
     double count(Phase phase, Map<String, Integer> methods) {
         double sum = 0;
         int calls = 0;
+        int unknown = 0;
         for (Map.Entry<String, Integer> method : methods.entrySet()) {
             double usually = usual.figure(countKey(phase, method.getKey()));
             if (usually < 0) {
-                return -1;
+                unknown += method.getValue();
+            } else {
+                sum += usually * method.getValue();
+                calls += method.getValue();
             }
-            sum += usually * method.getValue();
-            calls += method.getValue();
         }
-        return calls == 0 ? -1 : sum / calls;
+        return calls == 0 || unknown > MAX_UNKNOWN * (calls + unknown) ? -1 : sum / calls;
     }
 
     /** Returns whether the given name is the name of a failed statement or command. */

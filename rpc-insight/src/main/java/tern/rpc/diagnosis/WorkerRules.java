@@ -42,7 +42,10 @@ final class WorkerRules {
         }
         Times done = byCause.only(part -> TimesByCause.isLeaf(part) || part.kind() == Kind.POOL);
         if (byCause.of(queue) > 0 && done.sum() >= NOTABLE * evidence.targetNanos() && !areTooFew()) {
-            byCause.pour(queue, done, TimesByCause.WAIT_FOR + "a worker");
+            byCause.pour(
+                    queue,
+                    PausedWork.of(done, excess.account, part -> !needsWorker(part)),
+                    TimesByCause.WAIT_FOR + "a worker");
         }
     }
 
@@ -52,7 +55,8 @@ final class WorkerRules {
      * time counts as the usual time.
      */
     private boolean areTooFew() {
-        double service = excess.account.sum(WorkerRules::needsWorker);
+        double service = PausedWork.of(excess.account, excess.account, part -> !needsWorker(part))
+                .sum(WorkerRules::needsWorker);
         if (excess.badByMethod().isEmpty() || service > evidence.targetNanos()) {
             return false;
         }

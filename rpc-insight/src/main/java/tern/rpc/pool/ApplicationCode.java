@@ -27,6 +27,7 @@ public final class ApplicationCode {
             "cn.dev33.satoken.",
             "cn.hutool.",
             "co.elastic.",
+            "com.aerospike.",
             "com.alibaba.cloud.",
             "com.alibaba.csp.",
             "com.alibaba.druid.",

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param others the tasks that no call has submitted; null if they are not counted
  * @param waited the sum of all waiting times since the pool was created; negative if unknown
  * @param held the total time that resources have been in use since the pool was created; negative if unknown
+ * @param thread the name of a thread of the executor; null if unknown
  * @param settings the settings in effect, each with its property and origin
  */
 public record PoolSnapshot(
@@ -53,6 +54,7 @@ public record PoolSnapshot(
         @Nullable OtherTasks others,
         Duration waited,
         Duration held,
+        @Nullable String thread,
         List<PoolSetting> settings) {
 
     /** A time that was not measured or is unlimited. */
@@ -121,6 +123,7 @@ public record PoolSnapshot(
                 others == null ? null : others.since(earlier.others),
                 difference(waited, earlier.waited),
                 difference(held, earlier.held),
+                thread,
                 settings);
     }
 
@@ -157,6 +160,7 @@ public record PoolSnapshot(
         private @Nullable OtherTasks others;
         private Duration waited = UNKNOWN;
         private Duration held = UNKNOWN;
+        private @Nullable String thread;
 
         private Builder(String name, PoolKind kind, int max) {
             this.name = name;
@@ -232,6 +236,12 @@ public record PoolSnapshot(
             return this;
         }
 
+        /** Sets the name of a thread of the executor. */
+        public Builder thread(@Nullable String known) {
+            thread = known;
+            return this;
+        }
+
         public Builder settings(List<PoolSetting> effective) {
             settings.addAll(effective);
             return this;
@@ -258,6 +268,7 @@ public record PoolSnapshot(
                     others,
                     waited,
                     held,
+                    thread,
                     settings);
         }
     }

@@ -11,10 +11,12 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.pool.Holders;
@@ -240,6 +242,22 @@ class FailedPeersTest {
         assertThat(DiagnosisText.title(first(shop.diagnosis())))
                 .as(shop.diagnosis().text())
                 .isEqualTo("SLOW HTTP PEER: GET carrier:80");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Max requests queued per destination 1024 exceeded for HttpDestination[http://carrier:80]",
+                "too many concurrent streams"
+            })
+    void clientThatHasNoFreeConnectionIsNoFailedPeer(String message) {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(
+                new RejectedExecutionException(message), call -> call.own(1).in(Phase.HTTP, "GET carrier:80", 1));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("WAIT AT POOL: http");
+        assertThat(first(miss).change().text()).contains("allow more objects in the pool");
     }
 
     @Test

@@ -64,4 +64,10 @@ class HintsTest {
     void costlyMethodHasAdvice(String called, String advice) {
         assertThat(Hints.computing(called)).contains(advice);
     }
+
+    @Test
+    void codeThatWaitsForItsTurnMayLimitTheRateOfCalls() {
+        assertThat(Hints.waiting("LockSupport.parkNanos")).contains("raise its limit");
+        assertThat(Hints.waiting("LockSupport.park")).isEmpty();
+    }
 }

@@ -399,4 +399,21 @@ class MachineCausesTest {
     void executorStaysACauseWhileProcessorsAreFree() {
         assertThat(missAtExecutor(0.2).causes()).anyMatch(cause -> cause.name().equals("printing"));
     }
+
+    @Test
+    void saturatedProcessorsAreTheCauseAlsoIfTheShortOperationsOfAKindAreAllSlower() {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(call -> call.own(2)
+                .in(Phase.SQL, "select count", 3)
+                .in(Phase.HTTP, "GET tariff:80", 1)
+                .in(Phase.HTTP, "GET address:80", 1));
+        shop.machine = machine(0.3, 1.7, 0, 0.2, null, 10e6);
+
+        Diagnosis miss = shop.miss(call -> call.own(60)
+                .in(Phase.SQL, "select count", 63)
+                .in(Phase.HTTP, "GET tariff:80", 6)
+                .in(Phase.HTTP, "GET address:80", 6));
+
+        assertThat(DiagnosisText.title(Shop.first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+    }
 }

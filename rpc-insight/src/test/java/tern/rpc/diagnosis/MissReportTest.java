@@ -49,6 +49,26 @@ class MissReportTest {
     }
 
     @Test
+    void methodWithMostBadCallsIsNamedFirst() {
+        for (int i = 0; i < 90; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(call < 20 ? "Boards.show" : Shop.PLACE, 0, Shop.USUAL);
+                }
+            });
+        }
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(call < 5 ? "Boards.show" : Shop.PLACE, 0, SLOW_STATEMENT);
+                }
+            });
+        }
+
+        assertThat(shop.diagnosis().miss().methods()).containsExactly(Shop.PLACE, "Boards.show");
+    }
+
+    @Test
     void missThatLastsIsLoggedOnce() {
         shop.healthy(Shop.USUAL);
         seconds(200, SLOW_STATEMENT);

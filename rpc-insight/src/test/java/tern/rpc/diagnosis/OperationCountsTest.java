@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -291,5 +292,18 @@ class OperationCountsTest {
                                 + " 1.0 s, but has not run it for 9 s; run the other work of this thread elsewhere,"
                                 + " or use more threads for"
                                 + " scheduled jobs (spring.task.scheduling.pool.size)");
+    }
+
+    @Test
+    void methodThatIsSeldomCalledDoesNotHideTheUsualNumberOfOperations() {
+        UsualOperations usual = new UsualOperations(new SampledCalls()
+                .usually("Orders.place", Phase.REDIS, "GET stock:*", 2, 1)
+                .evidence()
+                .usual());
+
+        assertThat(usual.count(Phase.REDIS, Map.of("Orders.place", 40, "Switches.set", 1)))
+                .isEqualTo(2);
+        assertThat(usual.count(Phase.REDIS, Map.of("Orders.place", 4, "Switches.set", 1)))
+                .isEqualTo(-1);
     }
 }

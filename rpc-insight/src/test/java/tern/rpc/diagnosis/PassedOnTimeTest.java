@@ -155,6 +155,26 @@ class PassedOnTimeTest {
     }
 
     @Test
+    void pausesDuringALongWaitForAWorkerAreNotTheWorkOfTheWorkers() {
+        shop.healthy(USUAL);
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.08);
+            return stood;
+        };
+
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 40; call++) {
+                    shop.call(Shop.PLACE, 3_600, steps -> steps.own(2).in(Phase.SQL, "select stock", 190));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW STATEMENT");
+    }
+
+    @Test
     void collectorIsASymptomOfLargeRequests() {
         shop.machine = machine(0.3, 0.1, 0);
         shop.healthy(USUAL);

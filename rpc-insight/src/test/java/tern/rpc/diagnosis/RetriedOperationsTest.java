@@ -3,7 +3,9 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,8 +21,7 @@ class RetriedOperationsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "SQL | update stock (failed 40001) | FAILURE: SQLException 40001 of update stock"
-                        + " | lock rows in the same order",
+                "SQL | update stock (failed 40001) | ROW LOCK: update stock" + " | lock rows in the same order",
                 "REDIS | SET stock:* (failed OOM) | PEER FAILS: Redis: answers OOM | raise maxmemory",
                 "SQL | select stock (failed 57P01) | PEER FAILS: database: starting or shutting down (57P01)"
                         + " | find out who stops or restarts database",
@@ -39,6 +40,23 @@ class RetriedOperationsTest {
             assertThat(cause.change().text())
                     .contains(change)
                     .contains("the code sleeps before it tries again, in Tickets.pause");
+        } finally {
+            calls.interrupt();
+            calls.join();
+        }
+    }
+
+    @Test
+    void fewEndedStatementsAreEnoughBecauseTheirNamesAreOftenMissing() throws Exception {
+        AtomicInteger ended = new AtomicInteger();
+        WaitingCalls calls = new WaitingCalls(shop).after(ledger -> {
+            if (ended.getAndIncrement() % 3 == 0) {
+                ledger.add(Phase.SQL, 300_000, "update stock (failed 40001)");
+            }
+        });
+        try {
+            assertThat(DiagnosisText.title(calls.firstCause(Collections.nCopies(10, Tickets::pause), USUAL)))
+                    .isEqualTo("ROW LOCK: update stock");
         } finally {
             calls.interrupt();
             calls.join();

@@ -26,9 +26,13 @@ class SpinLocksTest {
 
     /** Returns the first cause of calls that run a command three times and sleep in between. */
     private Cause first(int usualCommands) {
+        return first(LOCK, usualCommands);
+    }
+
+    private Cause first(String command, int usualCommands) {
         return new SampledCalls()
-                .usually("Orders.place", Phase.REDIS, LOCK, usualCommands, 1)
-                .repeating("Orders.place", LOCK, 3, 300, this::look)
+                .usually("Orders.place", Phase.REDIS, command, usualCommands, 1)
+                .repeating("Orders.place", command, 3, 300, this::look)
                 .causes()
                 .get(0);
     }
@@ -41,6 +45,11 @@ class SpinLocksTest {
         assertThat(first.change().text())
                 .contains("another client holds this lock in Redis")
                 .contains("3 times SET lock:* per call");
+    }
+
+    @Test
+    void attemptsToFindALockFreeArePolling() {
+        assertThat(first("EXISTS prices~lock", 1).change().text()).contains("another client holds this lock in Redis");
     }
 
     @Test

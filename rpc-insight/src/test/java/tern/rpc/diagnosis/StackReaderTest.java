@@ -375,6 +375,65 @@ class StackReaderTest {
         assertThat(Hints.computing(StackReader.called(thread))).contains("a lower cost factor");
     }
 
+    private static final String[] VALIDATION = {
+        "org.springframework.validation.beanvalidation.SpringValidatorAdapter/validate",
+        "org.springframework.web.servlet.mvc.method.annotation.RequestResponseBodyMethodProcessor/resolveArgument",
+        "org.springframework.web.servlet.mvc.method.AbstractHandlerMethodAdapter/handle",
+        "org.springframework.web.servlet.DispatcherServlet/doDispatch",
+        "org.apache.catalina.core.ApplicationFilterChain/doFilter"
+    };
+
+    @Test
+    void computingOfAFrameworkIsAdvisedAsIfTheApplicationDidIt() {
+        ThreadSnapshot thread = computing(Stream.concat(
+                        Stream.of(
+                                "java.util.regex.Pattern$Loop/match",
+                                "java.util.regex.Matcher/matches",
+                                "org.hibernate.validator.internal.constraintvalidators.bv.PatternValidator/isValid"),
+                        Stream.of(VALIDATION))
+                .toArray(String[]::new));
+
+        assertThat(StackReader.called(thread)).isEqualTo("Matcher.matches");
+        assertThat(Hints.computing(StackReader.called(thread))).contains("without nested or adjacent quantifiers");
+    }
+
+    @Test
+    void computingOfAFrameworkHasTheNameOfTheFirstCodeThatDoesMoreThanPassItOn() {
+        ThreadSnapshot thread = computing(VALIDATION);
+
+        assertThat(StackReader.read(thread)).isEqualTo(new Part(Part.Kind.COMPUTING, "DispatcherServlet.doDispatch"));
+        assertThat(StackReader.called(thread)).isEqualTo("SpringValidatorAdapter.validate");
+    }
+
+    @Test
+    void peerOfAFilterIsKnownByTheFirstCodeThatDoesMoreThanPassTheWorkOn() {
+        ThreadSnapshot thread = look(
+                Thread.State.RUNNABLE,
+                "sun.nio.ch.NioSocketImpl/park",
+                "com.sun.jndi.ldap.Connection/readReply",
+                "org.springframework.ldap.core.LdapTemplate/search",
+                "org.springframework.security.authentication.ProviderManager/authenticate",
+                "org.springframework.security.web.authentication.www.BasicAuthenticationFilter/doFilterInternal");
+
+        assertThat(StackReader.called(thread)).isEqualTo("LdapTemplate.search");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "org.springframework.http.codec.AbstractJacksonEncoder, encodeValue, server, writing of answers",
+        "org.springframework.http.codec.AbstractJacksonEncoder, lambda$encode$1, client, writing of answers",
+        "org.springframework.http.codec.AbstractJacksonDecoder, decode, server, reading of requests",
+        "org.springframework.http.codec.AbstractJacksonDecoder, decode, client, UTF8JsonGenerator.writeName"
+    })
+    void bodiesOfReactiveRequestsHaveOneName(String codec, String method, String side, String name) {
+        assertThat(computingIn(
+                        "tools.jackson.core.json.UTF8JsonGenerator/writeName",
+                        codec + "/" + method,
+                        "reactor.core.publisher.FluxMap$MapSubscriber/onNext",
+                        "reactor.netty.http." + side + ".HttpOperations/onInboundNext"))
+                .isEqualTo(new Part(Part.Kind.COMPUTING, name));
+    }
+
     @Test
     void methodWithAdviceOfItsOwnIsNamedAlthoughAnotherOneCalledIt() {
         ThreadSnapshot thread = computing(

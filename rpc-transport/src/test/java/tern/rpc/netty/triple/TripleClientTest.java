@@ -162,7 +162,7 @@ class TripleClientTest extends RawServerCalls {
     @Test
     void callsThatWaitUseAFurtherConnection() {
         ClientConnection connection = connect();
-        Http2Script script = occupied(connection);
+        occupied(connection);
         PendingCall second = send(connection, "2");
         Http2Script further = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
         answerNext(further, "2");

@@ -12,7 +12,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
@@ -26,7 +25,7 @@ import tern.rpc.CallTask;
  * keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
  * executor without a public class becomes a proxy.
  */
-final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSingleton {
+final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExecutorWatch.class);
 

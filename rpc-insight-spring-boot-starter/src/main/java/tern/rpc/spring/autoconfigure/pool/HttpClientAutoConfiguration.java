@@ -50,7 +50,7 @@ public final class HttpClientAutoConfiguration {
          */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
-        WebClientWatch rpcWebClientWatch() {
+        static WebClientWatch rpcWebClientWatch() {
             return new WebClientWatch();
         }
     }

@@ -2,7 +2,6 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.http.client.ClientHttpRequestFactory;
 import org.springframework.http.client.support.HttpAccessor;
 import org.springframework.util.ReflectionUtils;
@@ -13,7 +12,7 @@ import org.springframework.web.client.RestTemplate;
  * Measures HTTP client beans that Boot did not create. The request factory of the client is kept, inside a measuring
  * wrapper.
  */
-final class HttpClientWatch implements BeanPostProcessor {
+final class HttpClientWatch implements HeldWatch {
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {

@@ -79,6 +79,11 @@ public final class RpcPoolsAutoConfiguration {
     }
 
     @Bean
+    static HeldObjects rpcHeldObjects(ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
+        return new HeldObjects(beans, watches);
+    }
+
+    @Bean
     UnusedPoolSettings rpcUnusedPoolSettings(
             ListableBeanFactory beans, SettingOrigins origins, BusinessPools executors) {
         return new UnusedPoolSettings(beans, origins, executors);

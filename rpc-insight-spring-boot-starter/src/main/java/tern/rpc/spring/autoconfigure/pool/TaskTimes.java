@@ -33,6 +33,7 @@ final class TaskTimes {
     private final AtomicInteger othersRunning = new AtomicInteger();
     private volatile @Nullable Failure lastFailure;
     private volatile @Nullable Submitter lastSubmitter;
+    private volatile @Nullable String thread; // the name of a thread of the executor
 
     /** The exception and the code of a failed task. */
     private record Failure(long atNanos, String text) {}
@@ -90,6 +91,7 @@ final class TaskTimes {
         private final long atNanos = System.nanoTime();
         private final long number = submitted.incrementAndGet();
         private final boolean isOfCall = CallLedger.current().isOpen();
+        private final @Nullable Thread submitter = thread == null ? Thread.currentThread() : null;
 
         Submission() {
             if (!isOfCall) {
@@ -101,6 +103,10 @@ final class TaskTimes {
         long begin() {
             long now = System.nanoTime();
             newestStarted.accumulateAndGet(number, Math::max);
+            // The thread that submits a task runs it itself if the executor is full.
+            if (thread == null && submitter != null && submitter != Thread.currentThread()) {
+                thread = Thread.currentThread().getName();
+            }
             int all = running.incrementAndGet();
             if (all > mostRunning.get()) {
                 mostRunning.accumulateAndGet(all, Math::max);
@@ -177,6 +183,7 @@ final class TaskTimes {
                         Duration.ofNanos(othersRanNanos.sum()),
                         othersRunning.get(),
                         submitter == null ? null : submitter.text))
+                .thread(thread)
                 .counts(started.sum(), rejected.sum())
                 .failures(failed.sum(), known == null ? null : known.text)
                 .sums(Duration.ofNanos(waitedNanos.sum()), Duration.ofNanos(ranNanos.sum()));

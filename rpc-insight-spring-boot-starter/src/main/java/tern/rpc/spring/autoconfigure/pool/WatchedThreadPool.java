@@ -40,6 +40,11 @@ final class WatchedThreadPool extends ThreadPoolExecutor {
         }
     }
 
+    /** Returns the pool that the application created. */
+    ThreadPoolExecutor pool() {
+        return pool;
+    }
+
     @Override
     public void execute(Runnable task) {
         try {

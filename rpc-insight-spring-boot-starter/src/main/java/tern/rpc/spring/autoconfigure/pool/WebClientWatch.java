@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.boot.webclient.WebClientCustomizer;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
@@ -12,14 +13,29 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records each exchange made by Boot's WebClient, up to the response headers. An exchange is recorded for the call
- * whose reactive chain or thread makes it.
+ * Records each exchange of a WebClient, up to the response headers. An exchange is recorded for the call whose reactive
+ * chain or thread makes it.
  */
-final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {
+final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
+
+    /** The class of Spring's clients. */
+    private static final String SPRINGS = "org.springframework.web.reactive.function.client.DefaultWebClient";
 
     @Override
     public void customize(WebClient.Builder builder) {
         builder.filter(this);
+    }
+
+    /** Measures a client that does not come from Boot's builder. A mock of a client is left as it is. */
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (!(bean instanceof WebClient client) || !bean.getClass().getName().equals(SPRINGS)) {
+            return bean;
+        }
+        AtomicBoolean isMeasured = new AtomicBoolean();
+        WebClient.Builder builder = client.mutate()
+                .filters(filters -> isMeasured.set(filters.stream().anyMatch(WebClientWatch.class::isInstance)));
+        return isMeasured.get() ? client : builder.filter(this).build();
     }
 
     @Override

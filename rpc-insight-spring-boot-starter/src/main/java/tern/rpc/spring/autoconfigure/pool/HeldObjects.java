@@ -1,0 +1,154 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.NativeDetector;
+import org.springframework.util.ClassUtils;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Measures executors and HTTP clients that are not beans, but that beans of the application hold in their fields, or in
+ * fields of their helper objects. Each of them is measured like a bean of the same type, under the name of its class
+ * and field. Objects in static fields and in collections are not found.
+ */
+final class HeldObjects implements SmartInitializingSingleton {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
+
+    /** A helper object that is this many fields away from a bean is not searched. */
+    private static final int MAX_DEPTH = 4;
+
+    private static final int MAX_OBJECTS = 10_000;
+
+    private final ConfigurableListableBeanFactory beans;
+    private final ObjectProvider<HeldWatch> watches;
+
+    HeldObjects(ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
+        this.beans = beans;
+        this.watches = watches;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (!NativeDetector.inNativeImage()) {
+            new Search().searchBeans();
+        }
+    }
+
+    private final class Search {
+
+        private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+
+        /** For each object that was found in a field, the object that measures it. Beans are measured already. */
+        private final Map<Object, Object> measured = new IdentityHashMap<>();
+
+        void searchBeans() {
+            String[] names = beans.getSingletonNames();
+            for (String name : names) {
+                Object bean = beans.getSingleton(name);
+                if (bean != null) {
+                    measured.put(bean, bean);
+                }
+                if (bean instanceof WatchedThreadPool watched) {
+                    measured.put(watched.pool(), watched); // the bean that creates the pool may keep it in a field
+                }
+            }
+            for (Object bean : measured.values().toArray()) {
+                Object target = AopProxyUtils.getSingletonTarget(bean);
+                search(target == null ? bean : target, 0);
+            }
+        }
+
+        private void search(Object holder, int depth) {
+            Class<?> type = ClassUtils.getUserClass(holder);
+            if (depth > MAX_DEPTH || !isSearched(type) || seen.size() >= MAX_OBJECTS || !seen.add(holder)) {
+                return;
+            }
+            for (Class<?> owner = type; owner != null && isSearched(owner); owner = owner.getSuperclass()) {
+                for (Field field : owner.getDeclaredFields()) {
+                    Object value = valueOf(field, holder);
+                    if (value != null) {
+                        measure(field, holder, value);
+                        search(value, depth + 1);
+                    }
+                }
+            }
+        }
+
+        private void measure(Field field, Object holder, Object value) {
+            Object known = measured.get(value);
+            if (known == null && isReplaceable(field, value)) {
+                known = watched(value, field);
+                measured.put(known, known);
+                measured.put(value, known);
+            }
+            if (known != null && known != value && isReplaceable(field, value)) {
+                set(field, holder, known);
+            }
+        }
+    }
+
+    private static boolean isSearched(Class<?> type) {
+        return !type.isEnum() && !type.isArray() && ApplicationCode.owns(type.getName());
+    }
+
+    private static @Nullable Object valueOf(Field field, Object holder) {
+        if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
+            return null;
+        }
+        try {
+            field.setAccessible(true);
+            return field.get(holder);
+        } catch (IllegalAccessException | RuntimeException e) {
+            LOG.trace("{} is not searched", field, e);
+            return null;
+        }
+    }
+
+    /**
+     * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
+     * records. An object whose class is not public gets a proxy, so that the type of its field must be an interface.
+     */
+    private static boolean isReplaceable(Field field, Object value) {
+        return !field.getDeclaringClass().isRecord()
+                && value != ForkJoinPool.commonPool()
+                && (Modifier.isPublic(value.getClass().getModifiers())
+                        || field.getType().isInterface()
+                        || !(value instanceof Executor));
+    }
+
+    private Object watched(Object value, Field field) {
+        String name = ClassUtils.getShortName(field.getDeclaringClass()) + "." + field.getName();
+        Object watched = value;
+        try {
+            for (HeldWatch watch : watches) {
+                Object next = watch.postProcessAfterInitialization(watched, name);
+                watched = next == null ? watched : next;
+            }
+        } catch (RuntimeException e) {
+            LOG.debug("{} is not measured", name, e);
+        }
+        return watched;
+    }
+
+    private static void set(Field field, Object holder, Object value) {
+        try {
+            field.set(holder, value);
+        } catch (IllegalAccessException | RuntimeException e) {
+            LOG.debug("{} is not measured", field, e);
+        }
+    }
+}

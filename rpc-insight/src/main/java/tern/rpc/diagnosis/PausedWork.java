@@ -1,0 +1,31 @@
+package tern.rpc.diagnosis;
+
+import java.util.function.Predicate;
+
+/**
+ * Separates the pauses of the process during the work of calls from the pauses during their waits. A pause while a call
+ * waits in a queue lengthens this wait only by itself. Only the pauses during the work keep a worker or a connection
+ * from other calls. A long queue contains many pauses, so without this class it would be attributed to the pauses.
+ */
+final class PausedWork {
+
+    private PausedWork() {}
+
+    /**
+     * Returns the given work with only the pauses that probably took place while calls did not wait. The pauses are
+     * assumed to be spread evenly over the time of the calls.
+     *
+     * @param account the mean time of the calls by activity and wait
+     * @param isWait recognizes the waits that the work is to explain
+     */
+    static Times of(Times work, Times account, Predicate<Part> isWait) {
+        double running = account.sum(part -> !Baseline.isPause(part));
+        double waiting = account.sum(part -> !Baseline.isPause(part) && isWait.test(part));
+        Times without = new Times();
+        without.addAll(work, 1);
+        if (running > 0 && waiting < running) {
+            without.scale(Baseline::isPause, 1 - waiting / running);
+        }
+        return without;
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Tests the names and the place of statements if many statements together are the cause. */
+class OperationPlacesTest {
+
+    private Operations operations;
+
+    private static Consumer<Sampler.Samples> in(String type, Phase phase) {
+        StackTraceElement[] stack = {
+            new StackTraceElement("org.mariadb.jdbc.Statement", "execute", "Statement.java", 1),
+            new StackTraceElement("depot." + type, "run", type + ".java", 9)
+        };
+        ThreadSnapshot thread = new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1);
+        return samples -> samples.add(SampledCalls.sample(phase, thread));
+    }
+
+    @BeforeEach
+    void serveCalls() {
+        SampledCalls calls = new SampledCalls()
+                .running("Boards.show", "select count", 400, 0, in("Boards", Phase.SQL))
+                .running("Tracks.find", "select parcel", 120, 0, in("Tracks", Phase.SQL))
+                .running("Tracks.find", "select parcel", 120, 0, in("Tracks", Phase.SQL))
+                .calls("Scans.book", Phase.OWN, 900, in("Scans", Phase.OWN));
+        Evidence evidence = calls.evidence();
+        operations = new Operations(new ExcessTime(evidence), evidence.usual(), evidence.answers());
+    }
+
+    @Test
+    void placeOfAllStatementsRunsTheStatementThatTakesTheMostTime() {
+        assertThat(operations.placeOf(Phase.SQL, "")).isEqualTo("Boards.run:9");
+    }
+
+    @Test
+    void statementsWithoutATextAreOnlyNamedIfThereAreNoOthers() {
+        assertThat(operations.names(Kind.SQL, false)).isEqualTo("select count, select parcel");
+    }
+
+    @Test
+    void typesOfParametersAreAReasonForAStatementThatIsAlwaysSlow() {
+        Diagnosis miss = new Shop()
+                .healthy(call -> call.in(Phase.SQL, "select id from parcel where barcode = ?", 2))
+                .miss(call -> call.in(Phase.SQL, "select id from parcel where barcode = ?", 320));
+
+        assertThat(Shop.first(miss).change().text()).contains("the types of its parameters");
+    }
+}
