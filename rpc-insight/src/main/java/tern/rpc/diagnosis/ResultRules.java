@@ -125,7 +125,7 @@ final class ResultRules {
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
-        boolean isForTask = TaskWaits.isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
+        boolean isForTask = TaskWaits.isForTaskOrFuture(called);
         List<PoolVerdict> full = pools.values().stream()
                 .filter(verdict -> isForTask && verdict.pool().now().kind() == PoolKind.EXECUTOR)
                 .filter(verdict -> isOverfull(verdict.pool().now()))

@@ -128,9 +128,7 @@ final class SymptomRules {
      */
     private boolean mayAwait(Part wait, String executor) {
         String called = excess.samples.calledIn(wait);
-        boolean isForTask = wait.kind() == Kind.ELSEWHERE
-                || TaskWaits.isForTask(called)
-                || (called != null && called.startsWith("CompletableFuture."));
+        boolean isForTask = wait.kind() == Kind.ELSEWHERE || TaskWaits.isForTaskOrFuture(called);
         String same = evidence.tasks().executorOf(excess.samples.lineOf(wait), other -> false);
         return isForTask && (same == null || ExecutorNames.poolOf(same).equals(executor));
     }
