@@ -78,4 +78,18 @@ final class OutsideWork {
         List<Operation> known = of(name, threads);
         return known.isEmpty() ? null : known.stream().anyMatch(Operation::isSlower);
     }
+
+    /**
+     * Returns the operations of threads outside of calls that have become slower and that the given operation may be.
+     * The given operation is known only from samples of these threads, so its name is unknown.
+     */
+    List<Operation> slowerIn(Part called) {
+        String name = called.name().startsWith(StackReader.CALLED)
+                ? evidence.tasks().executorIn(called)
+                : null;
+        TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
+        return name == null || threads == null
+                ? List.of()
+                : of(name, threads).stream().filter(Operation::isSlower).toList();
+    }
 }

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -11,6 +12,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -41,6 +43,8 @@ final class PoolText {
      * this time. Before, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final String SEPARATE = ", or use a separate pool for it";
 
     private final Evidence evidence;
     private final Excess excess;
@@ -171,11 +175,11 @@ final class PoolText {
     }
 
     /** Returns the advice for connections that are held outside of calls. */
-    private static String others(PoolVerdict verdict) {
+    private String others(PoolVerdict verdict) {
         PoolVerdict.User user = verdict.user();
         String place = verdict.place() == null ? "the code that takes them" : verdict.place();
         if (user == null) {
-            return "give the connection back sooner in " + place + ", or use a separate pool for it";
+            return "give the connection back sooner in " + sampledUser(verdict.pool().now().kind(), place);
         }
         String by = place + " (thread " + user.threads() + "*)";
         if (user.operation() != null && RedisText.isBlocking(user.operation())) {
@@ -183,8 +187,31 @@ final class PoolText {
                     + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; a larger pool does not"
                     + " help for long";
         }
-        return "give the connection back sooner in " + by + ", or use a separate pool for it"
+        return "give the connection back sooner in " + by + SEPARATE
                 + (user.operation() == null ? "" : ": " + user.operation());
+    }
+
+    /**
+     * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
+     * and the longest of these operations. Pools of HTTP connections do not record who uses a connection.
+     *
+     * @param unknown the text if no such thread was found
+     */
+    private String sampledUser(PoolKind pool, String unknown) {
+        Kind kind = pool == PoolKind.REDIS ? Kind.REDIS : Kind.HTTP;
+        String threads = evidence.tasks().mostOftenIn(kind);
+        TaskSamples found = threads == null ? null : evidence.tasks().executor(threads);
+        StackTraceElement line = found == null ? null : found.lineIn(kind);
+        if (threads == null || line == null || pool == PoolKind.JDBC) {
+            return unknown + SEPARATE;
+        }
+        String longest = evidence.outside().stream()
+                .filter(operation -> operation.kind() == Operations.phase(kind)
+                        && TaskWatch.nameOf(operation.threadName()).equals(threads))
+                .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
+                .map(operation -> ": " + operation.name() + " takes " + Times.millis(operation.nanos()) + " ms")
+                .orElse("");
+        return ApplicationCode.shown(line) + " (thread " + threads + "*)" + SEPARATE + longest;
     }
 
     /**

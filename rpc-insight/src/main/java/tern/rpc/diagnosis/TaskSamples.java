@@ -146,6 +146,16 @@ final class TaskSamples {
         return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
     }
 
+    /** Returns the line of the most frequent operation of the given kind; null if there is no such operation. */
+    @Nullable
+    StackTraceElement lineIn(Part.Kind kind) {
+        return parts.longestFirst().stream()
+                .filter(part -> part.kind() == kind)
+                .findFirst()
+                .map(lines::get)
+                .orElse(null);
+    }
+
     /**
      * Returns whether application code calls the JDK directly, not through a library, in most samples of the given
      * wait.

@@ -104,7 +104,11 @@ class TooFewThreadsTest {
         looks("pool-3-thread-1", 9, REMOTE);
         calls.usuallyOwn(METHOD, 52, 20).remoteOutside("PriceService.price", 50, 10);
 
-        assertThat(title()).startsWith("PEER: ");
+        Cause first = first();
+
+        assertThat(DiagnosisText.title(first)).startsWith("PEER: ");
+        assertThat(first.change().text()).contains("the provider of PriceService.price, called in Desk.ask");
+        assertThat(first.evidence()).contains("slower   PriceService.price takes 50 ms, usually 10 ms");
     }
 
     @Test
