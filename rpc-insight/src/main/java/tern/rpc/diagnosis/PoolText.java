@@ -152,25 +152,27 @@ final class PoolText {
 
     /**
      * Returns the advice to keep connections open if a few open connections would be enough for all uses; empty
-     * otherwise. If no connection is idle, the connections are closed soon after their use.
+     * otherwise. If no HTTP connection is idle, the connections are closed soon after their use.
      */
     private String unkept(PoolVerdict verdict) {
         PoolSnapshot now = verdict.pool().now();
         long taken = verdict.pool().since().taken();
         double needed = taken * verdict.pool().holdNanos() / 1e9 / evidence.seconds();
-        if (now.idle() > 0 || needed < 0 || taken < MIN_UNKEPT) {
+        if (needed < 0 || taken < MIN_UNKEPT) {
             return "";
         }
         if (now.kind() == PoolKind.HTTP) {
-            boolean isUnkept = needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
+            boolean isUnkept = now.idle() == 0
+                    && needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
             return isUnkept
                     ? "keep connections open: nearly every exchange opens a new one, because the client or the server"
                             + " closes it afterwards (Connection: close, no keep-alive); then "
                     : "";
         }
         return needed < FEW * now.effectiveMax() && evidence.missedNanos() >= MIN_UNKEPT_NANOS
-                ? "find out why connections of this pool are closed so soon: a limit of their uses or their age (in"
-                        + " Druid phy-max-use-count, phy-timeout-millis), a check that fails, or the server; then "
+                ? "find out why connections of this pool are closed so soon: code that evicts them, a limit of"
+                        + " their uses or their age (in HikariCP max-lifetime, in Druid phy-max-use-count,"
+                        + " phy-timeout-millis), a check that fails, or the server; then "
                 : "";
     }
 

@@ -153,8 +153,7 @@ final class StoreText {
                     text,
                     Change.of(
                             Where.PEER,
-                            "check the database's log disk or replication; run fewer transactions per call"
-                                    + at(place)),
+                            DatabaseLocks.CHECK + "; run fewer transactions per call" + at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;

@@ -49,7 +49,7 @@ final class TaskRules {
                     part,
                     reasons(executor, tasks),
                     part.kind() == Kind.EXECUTOR
-                            ? "a full executor rejects tasks: " + part.name()
+                            ? "a full executor rejects tasks: " + executor.name() + RejectedTasks.placeIn(part)
                             : Leaves.WAIT_FOR + executor.resource());
         }
     }
