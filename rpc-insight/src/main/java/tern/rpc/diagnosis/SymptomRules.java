@@ -167,13 +167,18 @@ final class SymptomRules {
      */
     private boolean passOnRedis() {
         RedisStops stops = new RedisStops(operations);
+        List<Part> waiting = leaves.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
+                .toList();
         Part command = leaves.longestFirst().stream()
                 .filter(stops::isStopping)
                 .findFirst()
-                .orElse(null);
+                .orElseGet(() -> stops.outside(evidence, waiting));
         if (command == null) {
             return false;
         }
+        Times one = new Times();
+        one.add(command, 1);
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
@@ -183,10 +188,7 @@ final class SymptomRules {
             }
             if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisText.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
-                leaves.pour(
-                        part,
-                        leaves.only(command::equals),
-                        Leaves.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
+                leaves.pour(part, one, Leaves.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
             }
         }
         return true;
