@@ -139,7 +139,15 @@ public final class RpcMeters {
                 new MethodKey(service, method.name()),
                 key -> new MethodCalls(service, method, slo.latency().toNanos()));
         return new CallMeters(
-                this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls, null);
+                this,
+                RpcMeter.SERVER_REQUESTS,
+                service,
+                method,
+                protocol,
+                queueTimer(service, method),
+                server,
+                calls,
+                null);
     }
 
     /**

@@ -269,8 +269,8 @@ final class AwaitedWork {
         double large = LARGE * waitNanos(wait);
         return !operations.isEmpty()
                 && operations.stream()
-                        .allMatch(operation -> !operation.isSlower()
-                                && operation.now().nanos() < large);
+                        .allMatch(operation ->
+                                !operation.isSlower() && operation.now().nanos() < large);
     }
 
     /**

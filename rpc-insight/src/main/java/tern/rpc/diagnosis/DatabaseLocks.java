@@ -93,9 +93,7 @@ final class DatabaseLocks {
             return new Found(
                     "SLOW COMMIT",
                     commit,
-                    Change.of(
-                            Where.PEER,
-                            CHECK + "; run fewer transactions per call" + in),
+                    Change.of(Where.PEER, CHECK + "; run fewer transactions per call" + in),
                     false,
                     List.of("all      " + String.join("; ", only(writes, name -> !name.equals(commit)))
                             + " takes the same additional time, because it commits by itself"));
@@ -106,10 +104,7 @@ final class DatabaseLocks {
                         "SLOW COMMIT",
                         "every statement that writes",
                         Change.of(
-                                Where.PEER,
-                                CHECK + "; run fewer transactions per call, or"
-                                        + " write in a batch"
-                                        + in),
+                                Where.PEER, CHECK + "; run fewer transactions per call, or" + " write in a batch" + in),
                         false,
                         List.of("all      " + writes.size()
                                 + " different write statements are slower, but no read statement is"));

@@ -84,9 +84,8 @@ final class OutsideWork {
      * The given operation is known only from samples of these threads, so its name is unknown.
      */
     List<Operation> slowerIn(Part called) {
-        String name = called.name().startsWith(StackReader.CALLED)
-                ? evidence.tasks().executorIn(called)
-                : null;
+        String name =
+                called.name().startsWith(StackReader.CALLED) ? evidence.tasks().executorIn(called) : null;
         TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
         return name == null || threads == null
                 ? List.of()

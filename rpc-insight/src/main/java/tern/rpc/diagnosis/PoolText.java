@@ -163,7 +163,8 @@ final class PoolText {
         }
         if (now.kind() == PoolKind.HTTP) {
             boolean isUnkept = now.idle() == 0
-                    && needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
+                    && needed < UNKEPT * Math.max(1, now.active())
+                    && taken >= MIN_UNKEPT * now.active();
             return isUnkept
                     ? "keep connections open: nearly every exchange opens a new one, because the client or the server"
                             + " closes it afterwards (Connection: close, no keep-alive); then "
@@ -181,7 +182,8 @@ final class PoolText {
         PoolVerdict.User user = verdict.user();
         String place = verdict.place() == null ? "the code that takes them" : verdict.place();
         if (user == null) {
-            return "give the connection back sooner in " + sampledUser(verdict.pool().now().kind(), place);
+            return "give the connection back sooner in "
+                    + sampledUser(verdict.pool().now().kind(), place);
         }
         String by = place + " (thread " + user.threads() + "*)";
         if (user.operation() != null && RedisText.isBlocking(user.operation())) {

@@ -56,8 +56,8 @@ final class ProcessorRules {
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
         Part pauses = Part.of(Kind.OUTSIDE);
-        boolean isStopped = excess.accounts.stream()
-                .anyMatch(counted -> counted.times().of(pauses) >= LONG_PAUSE_NANOS);
+        boolean isStopped =
+                excess.accounts.stream().anyMatch(counted -> counted.times().of(pauses) >= LONG_PAUSE_NANOS);
         double waits = leaves.of(processors) + (isStopped ? 0 : leaves.of(pauses));
         if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * leaves.sum()) {
             return;

@@ -82,8 +82,8 @@ final class RedisStops {
     Part outside(Evidence evidence, List<Part> waiting) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && !RedisText.isBlocking(timed.name()))
-                .filter(timed -> waiting.stream()
-                        .anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
+                .filter(timed ->
+                        waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
                 .filter(timed -> isStopping(timed, evidence.usual().figure(Learner.OUTSIDE + timed.key())))
                 .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
                 .map(timed -> new Part(Kind.REDIS, timed.name()))
@@ -96,8 +96,8 @@ final class RedisStops {
         double longer = timed.nanos() - Math.max(0, usually);
         double most = operations.each(Phase.REDIS).entrySet().stream()
                 .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
-                .mapToDouble(other -> other.getValue()
-                        - Math.max(0, operations.usualNamed(Phase.REDIS, other.getKey())))
+                .mapToDouble(
+                        other -> other.getValue() - Math.max(0, operations.usualNamed(Phase.REDIS, other.getKey())))
                 .max()
                 .orElse(0);
         return timed.nanos() >= STOPPED_NANOS

@@ -151,9 +151,7 @@ final class StoreText {
             return new Told(
                     "SLOW COMMIT",
                     text,
-                    Change.of(
-                            Where.PEER,
-                            DatabaseLocks.CHECK + "; run fewer transactions per call" + at(place)),
+                    Change.of(Where.PEER, DatabaseLocks.CHECK + "; run fewer transactions per call" + at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;

@@ -124,8 +124,8 @@ final class TaskSamples {
      * only wait for futures of asynchronous methods, they may call any remote method.
      */
     boolean callsRemotely(String method) {
-        boolean isAnyKnown =
-                remote.entrySet().stream().anyMatch(entry -> entry.getValue() > 0 && !entry.getKey().isEmpty());
+        boolean isAnyKnown = remote.entrySet().stream()
+                .anyMatch(entry -> entry.getValue() > 0 && !entry.getKey().isEmpty());
         return remote.getOrDefault(isAnyKnown ? method : "", 0) > 0;
     }
 

@@ -426,7 +426,8 @@ final class TaskWatch {
         Map<String, TaskSamples> all = new TreeMap<>(threads);
         all.putAll(executors);
         return all.entrySet().stream()
-                .filter(entry -> !entry.getValue().delivers && entry.getValue().parts.sum(kind) > 0)
+                .filter(entry ->
+                        !entry.getValue().delivers && entry.getValue().parts.sum(kind) > 0)
                 .max(Comparator.comparingDouble(entry -> entry.getValue().parts.sum(kind)))
                 .map(Map.Entry::getKey)
                 .orElse(null);

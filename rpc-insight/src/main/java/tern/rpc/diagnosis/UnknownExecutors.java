@@ -214,8 +214,8 @@ final class UnknownExecutors {
                         + " for the executor whose threads are named"
                         + " \"" + threads(part) + "\"" + field + why
                         + (threads(part).startsWith("scheduling")
-                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's"
-                                        + " scheduler"
+                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of"
+                                        + " Boot's scheduler"
                                 : ""));
     }
 

@@ -133,8 +133,9 @@ class FullExecutorsTest {
             shop.call(Shop.PLACE, 0, failure, USUAL);
         });
 
-        assertThat(causes).extracting(DiagnosisText::title).containsExactly("TASKS WAIT FOR TASKS: tasks of legs in"
-                + " Packages.whole");
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("TASKS WAIT FOR TASKS: tasks of legs in" + " Packages.whole");
         assertThat(causes.get(0).symptoms()).anyMatch(line -> line.startsWith("a full executor rejects tasks: "));
     }
 

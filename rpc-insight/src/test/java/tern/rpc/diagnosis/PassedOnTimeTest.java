@@ -176,8 +176,7 @@ class PassedOnTimeTest {
                 () -> OutsideOperations.ran(Phase.HTTP, "GET grid:80/forecast", 2_000_000_000L), "forecast-2");
         before.start();
         before.join();
-        WaitingCalls waiting =
-                new WaitingCalls(shop).after(ledger -> ledger.enter(Phase.HTTP_CONNECTION, "http"));
+        WaitingCalls waiting = new WaitingCalls(shop).after(ledger -> ledger.enter(Phase.HTTP_CONNECTION, "http"));
 
         Cause first = waiting.firstCause(
                 () -> Packages.of(answer),

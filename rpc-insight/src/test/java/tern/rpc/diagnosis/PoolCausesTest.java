@@ -349,10 +349,9 @@ class PoolCausesTest {
     @Test
     void coreSizeIsAdvisedIfItLimitsTheThreads() {
         assertThat(changeOfCoreSize(6, 24))
-                .matches(
-                        "set core size \\(setCorePoolSize\\) to [2-6] instead of 1 for the executor \"printing\": it may"
-                                + " start 6 threads, but starts more threads than its core size only when its queue is"
-                                + " full");
+                .matches("set core size \\(setCorePoolSize\\) to [2-6] instead of 1 for the executor \"printing\": it"
+                        + " may start 6 threads, but starts more threads than its core size only when its queue is"
+                        + " full");
     }
 
     @Test

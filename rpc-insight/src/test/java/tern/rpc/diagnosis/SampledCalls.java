@@ -204,7 +204,9 @@ final class SampledCalls {
             time.addAndGet((long) (millis * 1e6));
             ledger.end();
             usual.learn(
-                    Map.of(), List.of(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null)), List.of());
+                    Map.of(),
+                    List.of(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null)),
+                    List.of());
         }
         usual.learn("calls", perSecond);
         rates = List.of(new MethodRate(method, bad.size() / seconds, perSecond, 0, null, 0, null));

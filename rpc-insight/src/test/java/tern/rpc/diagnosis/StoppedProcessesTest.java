@@ -64,8 +64,7 @@ class StoppedProcessesTest {
             times.add(Part.of(Part.Kind.OUTSIDE), Math.min(to - from, millis * 1e6));
             return times;
         };
-        return DiagnosisText.title(
-                first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));
+        return DiagnosisText.title(first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));
     }
 
     @Test
