@@ -31,6 +31,7 @@ public final class CallMeters {
     private final @Nullable Timer queue;
     private final LatencyWindow window;
     private final @Nullable MethodCalls calls; // null on the client
+    private final @Nullable CalledMethod called; // null on the server
 
     CallMeters(
             RpcMeters meters,
@@ -40,7 +41,8 @@ public final class CallMeters {
             String protocol,
             @Nullable Timer queue,
             LatencyWindow window,
-            @Nullable MethodCalls calls) {
+            @Nullable MethodCalls calls,
+            @Nullable CalledMethod called) {
         this.meters = meters;
         this.meter = meter;
         this.service = service;
@@ -49,6 +51,7 @@ public final class CallMeters {
         this.queue = queue;
         this.window = window;
         this.calls = calls;
+        this.called = called;
     }
 
     /**
@@ -73,6 +76,9 @@ public final class CallMeters {
             long second = window.record(nanos, failed && !(served && Outcome.blamesCaller(failure)));
             if (calls != null) {
                 calls.ended(nanos, failed, second);
+            }
+            if (called != null) {
+                called.ended(nanos);
             }
         }
     }

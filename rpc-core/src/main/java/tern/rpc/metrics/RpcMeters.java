@@ -43,6 +43,7 @@ public final class RpcMeters {
     private final LatencyWindow client;
     private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, CalledMethod> calledMethods = new ConcurrentHashMap<>();
     private final LongAdder[] failures = new LongAdder[Outcome.COUNT];
     private volatile @Nullable CallObserver observer;
 
@@ -138,7 +139,15 @@ public final class RpcMeters {
                 new MethodKey(service, method.name()),
                 key -> new MethodCalls(service, method, slo.latency().toNanos()));
         return new CallMeters(
-                this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls);
+                this,
+                RpcMeter.SERVER_REQUESTS,
+                service,
+                method,
+                protocol,
+                queueTimer(service, method),
+                server,
+                calls,
+                null);
     }
 
     /**
@@ -147,7 +156,13 @@ public final class RpcMeters {
      * @param service the reference's service
      */
     public CallMeters client(ServiceKey service, MethodDescriptor method, String protocol) {
-        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null);
+        CalledMethod called = calledMethods.computeIfAbsent(method.label(), CalledMethod::new);
+        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, null, called);
+    }
+
+    /** Returns the counts of all remote methods to which references have been created so far. */
+    public List<CalledMethod> calledMethods() {
+        return List.copyOf(calledMethods.values());
     }
 
     /** Returns the counts of all methods served so far. */

@@ -168,6 +168,17 @@ class RpcMetersTest {
     }
 
     @Test
+    void callsOfAllReferencesToAMethodAreCounted() {
+        CalledMethod called = meters.calledMethods().stream()
+                .filter(method -> method.name().equals("OrderService.order"))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(called.calls()).isEqualTo(12);
+        assertThat(called.totalNanos()).isPositive();
+    }
+
+    @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         Set<String> seen =
                 registered().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet());

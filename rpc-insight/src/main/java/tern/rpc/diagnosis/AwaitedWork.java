@@ -13,7 +13,6 @@ import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -56,12 +55,14 @@ final class AwaitedWork {
     private final ExcessTime excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
+    private final OutsideWork outside;
 
     AwaitedWork(Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
         this.pools = pools;
+        this.outside = new OutsideWork(evidence);
     }
 
     /**
@@ -74,18 +75,35 @@ final class AwaitedWork {
     String threadsFor(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);
         String called = excess.samples.calledIn(wait);
+        if (TaskWaits.isForProgram(called)) {
+            return null;
+        }
         double queued = excess.accounts.stream()
                 .mapToDouble(counted -> counted.call().ledger().count(Phase.EXECUTOR))
                 .sum();
-        return TaskWaits.isForProgram(called)
-                ? null
-                : evidence.tasks()
-                        .executorOf(
-                                line,
-                                executor -> queued > 0
-                                        || (line != null
-                                                && TaskWaits.isForTask(called)
-                                                && executor.runsPackageOf(line)));
+        String threads = evidence.tasks()
+                .executorOf(
+                        line,
+                        executor -> queued > 0
+                                || (line != null && TaskWaits.isForTask(called) && executor.runsPackageOf(line)));
+        return threads == null && TaskWaits.isForTaskOrFuture(called) ? fullExecutorOfCallers(wait) : threads;
+    }
+
+    /**
+     * Returns the full executor whose tasks run code of a class that calls the waiting class, such as a helper class
+     * that waits for several futures. Returns null if there is none.
+     */
+    private @Nullable String fullExecutorOfCallers(Part wait) {
+        for (Sample sample : excess.samples.in(wait)) {
+            for (StackTraceElement caller : sample.path()) {
+                String threads = evidence.tasks().executorOf(caller, executor -> false);
+                TaskSamples tasks = threads == null ? null : evidence.tasks().executor(threads);
+                if (tasks != null && tasks.isFull() && tasks.runs(caller)) {
+                    return threads;
+                }
+            }
+        }
+        return null;
     }
 
     /**
@@ -120,7 +138,7 @@ final class AwaitedWork {
         if ((isMeasured(name) && attended(wait, name).areAtMost(HALF)) || looks.areAtMost(MOSTLY)) {
             return false;
         }
-        return looks.all < MIN_LOOKS || looks.areAtLeast(ALWAYS) || !areAsUsual(outside(wait, name, threads));
+        return looks.all < MIN_LOOKS || looks.areAtLeast(ALWAYS) || !areAsUsual(wait, outside.of(name, threads));
     }
 
     /**
@@ -252,38 +270,13 @@ final class AwaitedWork {
                 .count();
     }
 
-    /**
-     * An operation that the threads of an executor run outside of calls.
-     *
-     * @param isUsual whether the operation takes its usual time, which is much shorter than the wait
-     */
-    private record Outside(OutsideOperations.Timed operation, double usualNanos, boolean isUsual) {}
-
-    /**
-     * Returns the measured operations of the given threads that have a usual time. Returns an empty list unless the
-     * threads are mostly found in operations of the same kind.
-     */
-    private List<Outside> outside(Part wait, String name, TaskSamples threads) {
-        Part most =
-                threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
-        Phase phase = most == null || most.kind() == Kind.LOG ? null : Operations.phase(most.kind());
-        if (phase == null) {
-            return List.of();
-        }
-        List<Outside> known = new ArrayList<>();
-        for (OutsideOperations.Timed timed : OutsideOperations.timed(System.nanoTime())) {
-            double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + timed.key());
-            if (timed.kind() == phase && TaskWatch.nameOf(timed.threadName()).equals(name) && usually >= 0) {
-                boolean isUsual = timed.nanos() <= usually + Math.max(usually / 2, Operations.WIDE_NANOS)
-                        && timed.nanos() < LARGE * waitNanos(wait);
-                known.add(new Outside(timed, usually, isUsual));
-            }
-        }
-        return known;
-    }
-
-    private static boolean areAsUsual(List<Outside> operations) {
-        return !operations.isEmpty() && operations.stream().allMatch(Outside::isUsual);
+    /** Returns whether the given operations take their usual times, which are much shorter than the wait. */
+    private boolean areAsUsual(Part wait, List<OutsideWork.Operation> operations) {
+        double large = LARGE * waitNanos(wait);
+        return !operations.isEmpty()
+                && operations.stream()
+                        .allMatch(operation ->
+                                !operation.isSlower() && operation.now().nanos() < large);
     }
 
     /**
@@ -321,7 +314,7 @@ final class AwaitedWork {
                     left.all - left.working,
                     left.all));
         }
-        usualWork(wait, name, threads).stream().map(line -> "usual    " + line).forEach(facts::add);
+        usualWork(name, threads).stream().map(line -> "usual    " + line).forEach(facts::add);
         return facts;
     }
 
@@ -355,12 +348,10 @@ final class AwaitedWork {
     }
 
     /** Returns the operations that these threads run and that take about their usual time, with their times. */
-    private List<String> usualWork(Part wait, String name, TaskSamples threads) {
-        List<Outside> outside = outside(wait, name, threads);
-        if (!outside.isEmpty()) {
-            return outside.stream()
-                    .map(known -> work(known.operation.name(), known.operation.nanos(), known.usualNanos))
-                    .toList();
+    private List<String> usualWork(String name, TaskSamples threads) {
+        List<OutsideWork.Operation> known = outside.of(name, threads);
+        if (!known.isEmpty()) {
+            return known.stream().map(OutsideWork.Operation::text).toList();
         }
         return operationsLike(threads).stream()
                 .filter(operation -> !operations.isSlower(operation))
@@ -369,15 +360,11 @@ final class AwaitedWork {
                     Phase phase = Operations.phase(operation.kind());
                     return phase == null
                             ? operation.name()
-                            : work(
+                            : OutsideWork.Operation.text(
                                     operation.name(),
                                     operations.of(phase, operation.name()).eachNanos(),
                                     operations.usualNamed(phase, operation.name()));
                 })
                 .toList();
-    }
-
-    private static String work(String operation, double nanos, double usualNanos) {
-        return operation + " takes " + Times.millis(nanos) + " ms, usually " + Times.millis(usualNanos) + " ms";
     }
 }

@@ -82,9 +82,16 @@ final class BaselineUpdater {
     /**
      * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because it does not show what is usual while there are calls.
+     *
+     * @param outside the present times of operations that threads outside of calls run
      */
     void learn(
-            long now, @Nullable CounterSnapshot before, CounterSnapshot current, Evidence.Counts counts, Machine seen) {
+            long now,
+            @Nullable CounterSnapshot before,
+            CounterSnapshot current,
+            Evidence.Counts counts,
+            Machine seen,
+            List<OutsideOperations.Timed> outside) {
         if (before == null || counts.calls() == 0) {
             return;
         }
@@ -111,8 +118,7 @@ final class BaselineUpdater {
                 usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
         });
-        OutsideOperations.timed(System.nanoTime())
-                .forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
+        outside.forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
         ResultRows.means().forEach((name, rows) -> learnAtMostDouble(LargeResults.ROWS + name, rows));
         learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {

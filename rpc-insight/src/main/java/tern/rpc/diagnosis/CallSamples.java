@@ -406,7 +406,23 @@ final class CallSamples {
      * wait; null if unknown.
      */
     LikelyHolders.@Nullable Activity likelyHolders(Part wait) {
-        return LikelyHolders.of(wait, all());
+        return LikelyHolders.of(wait, mayHold(wait));
+    }
+
+    /**
+     * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
+     * it later does not hold it yet, so the samples before the call's first wait are left out.
+     */
+    private List<Sample> mayHold(Part wait) {
+        List<Sample> samples = new ArrayList<>();
+        for (List<Sample> call : byCall.values()) {
+            int first = 0;
+            while (first < call.size() && !call.get(first).part().equals(wait)) {
+                first++;
+            }
+            samples.addAll(first == call.size() ? call : call.subList(first, call.size()));
+        }
+        return samples;
     }
 
     /**
@@ -416,7 +432,7 @@ final class CallSamples {
      */
     @Nullable
     StackTraceElement lineOfLikelyHolders(Part wait, LikelyHolders.Activity activity) {
-        return most(LikelyHolders.holders(wait, all()), sample -> activity.isIn(sample) ? sample.line() : null);
+        return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
     /** Returns the share of the given phase's samples in which the thread was computing. */

@@ -26,9 +26,21 @@ final class DatabaseLocks {
     private static final double LEAST_NANOS = 3e6;
 
     /** The additional times of two statements are about the same if the longer one is at most this multiple. */
-    private static final double SIMILAR = 2;
+    private static final double SIMILAR = 3;
+
+    /**
+     * Statements that read do not wait for the same as statements that write if their additional time is at most this
+     * share of the additional time of the writing statements. They may be a little slower because the processors or the
+     * database are busy with the waiting statements.
+     */
+    private static final double LITTLE = 0.1;
 
     private static final String COMMIT = "commit";
+
+    /** The advice for commits that became slow. */
+    static final String CHECK =
+            "check the database's log disk or replication, and backups that block commits while they run";
+
     private final Operations operations;
     private final Map<String, PoolVerdict> pools;
     private final Map<String, Double> each;
@@ -81,9 +93,7 @@ final class DatabaseLocks {
             return new Found(
                     "SLOW COMMIT",
                     commit,
-                    Change.of(
-                            Where.PEER,
-                            "check the database's log disk or replication; run fewer transactions per call" + in),
+                    Change.of(Where.PEER, CHECK + "; run fewer transactions per call" + in),
                     false,
                     List.of("all      " + String.join("; ", only(writes, name -> !name.equals(commit)))
                             + " takes the same additional time, because it commits by itself"));
@@ -94,10 +104,7 @@ final class DatabaseLocks {
                         "SLOW COMMIT",
                         "every statement that writes",
                         Change.of(
-                                Where.PEER,
-                                "check the database's log disk or replication; run fewer transactions per call, or"
-                                        + " write in a batch"
-                                        + in),
+                                Where.PEER, CHECK + "; run fewer transactions per call, or" + " write in a batch" + in),
                         false,
                         List.of("all      " + writes.size()
                                 + " different write statements are slower, but no read statement is"));
@@ -188,7 +195,7 @@ final class DatabaseLocks {
         boolean slow = tables.size() > 1
                 && !reads.isEmpty()
                 && writes.stream().noneMatch(this::isAsUsual)
-                && reads.stream().allMatch(this::isAsUsual);
+                && areLittleSlower(reads, writes);
         if (slow) {
             return writes;
         }
@@ -208,10 +215,7 @@ final class DatabaseLocks {
      */
     private Set<String> slowCommits(Set<String> writes, Set<String> reads) {
         String commit = commitIn(writes);
-        if (commit == null
-                || isAsUsual(commit)
-                || reads.isEmpty()
-                || !reads.stream().allMatch(this::isAsUsual)) {
+        if (commit == null || isAsUsual(commit) || reads.isEmpty() || !areLittleSlower(reads, Set.of(commit))) {
             return Set.of();
         }
         Set<String> commits = only(
@@ -220,6 +224,12 @@ final class DatabaseLocks {
                         && SIMILAR * longer(name) >= longer(commit)
                         && SIMILAR * longer(commit) >= longer(name));
         return commits.size() > 1 ? commits : Set.of();
+    }
+
+    /** Returns whether no read became slower, compared with the writing statement that became slower by least. */
+    private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
+        double least = writes.stream().mapToDouble(this::longer).min().orElse(0);
+        return reads.stream().allMatch(read -> isAsUsual(read) || longer(read) <= LITTLE * least);
     }
 
     private static @Nullable String commitIn(Set<String> statements) {

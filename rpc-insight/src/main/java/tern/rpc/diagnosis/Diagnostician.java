@@ -25,6 +25,7 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.ResultRows;
@@ -72,6 +73,7 @@ public final class Diagnostician {
     private final Baseline usual = new Baseline();
     private final MethodRates rates = new MethodRates(usual);
     private final LimitedCallers limited = new LimitedCallers();
+    private final RemoteTimes remote = new RemoteTimes();
     private final BaselineUpdater updater;
     private final MethodMisses methods;
     private final History history = new History();
@@ -215,6 +217,7 @@ public final class Diagnostician {
     private void observe() {
         long now = clock.nanoTime();
         ResultRows.turn(now);
+        remote.second(meters.calledMethods(), now);
         double share = process.exhausted(now);
         exhausted = share > 0;
         if (exhausted) {
@@ -240,7 +243,7 @@ public final class Diagnostician {
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
-            updater.learn(now, before, current, counts, seen);
+            updater.learn(now, before, current, counts, seen, outside(now));
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
             updater.learnSlowMethods(before, current, counts, watch.isWarm());
         }
@@ -416,7 +419,8 @@ public final class Diagnostician {
                 seen.usually(usual.figure("allocated"), usual.figure("busy"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits()),
-                surroundings.timeLimits());
+                surroundings.timeLimits(),
+                outside(now));
         Ranking ranking = new Ranking(evidence, now);
         boolean isRequested = seen.isCollecting() && CollectorText.REQUESTED.equals(seen.collectionCause());
         if (isRequested && recording.maySearch(now, sinceNanos, seen)) {
@@ -428,6 +432,13 @@ public final class Diagnostician {
         latest = report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
+    }
+
+    /** Returns the present times of operations that threads outside of calls run. */
+    private List<OutsideOperations.Timed> outside(long now) {
+        List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
+        outside.addAll(remote.timed(now));
+        return outside;
     }
 
     private CounterSnapshot startOf(long from, CounterSnapshot current) {

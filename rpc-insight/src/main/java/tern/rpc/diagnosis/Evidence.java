@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.OutsideOperations;
 
 /**
  * The evidence about late, failed and refused calls, collected during the observed period.
@@ -26,6 +27,7 @@ import tern.rpc.pool.LoggingMode;
  * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
  * @param rates how often each method is called
  * @param limits the time limits that properties set for operations
+ * @param outside the present times of operations that threads outside of calls run
  */
 record Evidence(
         long targetNanos,
@@ -49,7 +51,8 @@ record Evidence(
         Machine machine,
         Answers answers,
         List<MethodRate> rates,
-        List<TimeLimit> limits) {
+        List<TimeLimit> limits,
+        List<OutsideOperations.Timed> outside) {
 
     Evidence {
         bad = List.copyOf(bad);
@@ -59,6 +62,7 @@ record Evidence(
         pools = List.copyOf(pools);
         rates = List.copyOf(rates);
         limits = List.copyOf(limits);
+        outside = List.copyOf(outside);
         trace = List.copyOf(trace);
     }
 

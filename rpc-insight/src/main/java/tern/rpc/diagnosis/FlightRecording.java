@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,7 +123,9 @@ final class FlightRecording {
             while (System.nanoTime() - end < 0) {
                 LockSupport.parkNanos(this, end - System.nanoTime());
             }
-            recording.stop();
+            if (!stop(recording)) {
+                return;
+            }
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, miss, LENGTH.toSeconds(), RecordingSummary.of(file));
@@ -132,6 +135,19 @@ final class FlightRecording {
         } finally {
             delete(file);
             running.set(false);
+        }
+    }
+
+    /**
+     * Stops a recording. Returns false if it was stopped before its end: when the JVM ends, it stops all recordings.
+     * Such a recording has no summary.
+     */
+    static boolean stop(Recording recording) {
+        try {
+            return recording.getState() == RecordingState.RUNNING && recording.stop();
+        } catch (IllegalStateException e) { // The JVM has stopped the recording after its state was read.
+            LOG.debug("A flight recording was stopped before its end", e);
+            return false;
         }
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -11,6 +12,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -41,6 +43,8 @@ final class PoolText {
      * this time. Until then, the pool may still be opening its first connections.
      */
     private static final long MIN_UNKEPT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final String SEPARATE = ", or use a separate pool for it";
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -149,34 +153,38 @@ final class PoolText {
 
     /**
      * Returns the advice to keep connections open if a few open connections would be enough for all uses; empty
-     * otherwise. If no connection is idle, the connections are closed soon after their use.
+     * otherwise. If no HTTP connection is idle, the connections are closed soon after their use.
      */
     private String unkept(PoolVerdict verdict) {
         PoolSnapshot now = verdict.pool().now();
         long taken = verdict.pool().since().taken();
         double needed = taken * verdict.pool().holdNanos() / 1e9 / evidence.seconds();
-        if (now.idle() > 0 || needed < 0 || taken < MIN_UNKEPT) {
+        if (needed < 0 || taken < MIN_UNKEPT) {
             return "";
         }
         if (now.kind() == PoolKind.HTTP) {
-            boolean isUnkept = needed < UNKEPT * Math.max(1, now.active()) && taken >= MIN_UNKEPT * now.active();
+            boolean isUnkept = now.idle() == 0
+                    && needed < UNKEPT * Math.max(1, now.active())
+                    && taken >= MIN_UNKEPT * now.active();
             return isUnkept
                     ? "keep connections open: nearly every exchange opens a new one, because the client or the server"
                             + " closes it afterwards (Connection: close, no keep-alive); then "
                     : "";
         }
         return needed < FEW * now.effectiveMax() && evidence.missedNanos() >= MIN_UNKEPT_NANOS
-                ? "find out why connections of this pool are closed so soon: a limit of their uses or their age (in"
-                        + " Druid phy-max-use-count, phy-timeout-millis), a check that fails, or the server; then "
+                ? "find out why connections of this pool are closed so soon: code that evicts them, a limit of"
+                        + " their uses or their age (in HikariCP max-lifetime, in Druid phy-max-use-count,"
+                        + " phy-timeout-millis), a check that fails, or the server; then "
                 : "";
     }
 
     /** Returns the advice for connections that are held outside of calls. */
-    private static String others(PoolVerdict verdict) {
+    private String others(PoolVerdict verdict) {
         PoolVerdict.User user = verdict.user();
         String place = verdict.place() == null ? "the code that takes them" : verdict.place();
         if (user == null) {
-            return "give the connection back sooner in " + place + ", or use a separate pool for it";
+            return "give the connection back sooner in "
+                    + sampledUser(verdict.pool().now().kind(), place);
         }
         String by = place + " (thread " + user.threads() + "*)";
         if (user.operation() != null && RedisText.isBlocking(user.operation())) {
@@ -184,8 +192,31 @@ final class PoolText {
                     + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; a larger pool does not"
                     + " help for long";
         }
-        return "give the connection back sooner in " + by + ", or use a separate pool for it"
+        return "give the connection back sooner in " + by + SEPARATE
                 + (user.operation() == null ? "" : ": " + user.operation());
+    }
+
+    /**
+     * Returns the code and the threads outside of calls that were most often found in operations of the pool's kind,
+     * and the longest of these operations. Pools of HTTP connections do not record who uses a connection.
+     *
+     * @param unknown the text if no such thread was found
+     */
+    private String sampledUser(PoolKind pool, String unknown) {
+        Kind kind = pool == PoolKind.REDIS ? Kind.REDIS : Kind.HTTP;
+        String threads = evidence.tasks().mostOftenIn(kind);
+        TaskSamples found = threads == null ? null : evidence.tasks().executor(threads);
+        StackTraceElement line = found == null ? null : found.lineIn(kind);
+        if (threads == null || line == null || pool == PoolKind.JDBC) {
+            return unknown + SEPARATE;
+        }
+        String longest = evidence.outside().stream()
+                .filter(operation -> operation.kind() == Operations.phase(kind)
+                        && TaskWatch.nameOf(operation.threadName()).equals(threads))
+                .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
+                .map(operation -> ": " + operation.name() + " takes " + Times.millis(operation.nanos()) + " ms")
+                .orElse("");
+        return ApplicationCode.shown(line) + " (thread " + threads + "*)" + SEPARATE + longest;
     }
 
     /**

@@ -19,6 +19,9 @@ final class ProcessorRules {
 
     private static final double HALF = 0.5;
 
+    /** Busy processors do not explain a pause of the whole process of at least this length. */
+    private static final double LONG_PAUSE_NANOS = 5e8;
+
     /**
      * If other processes saturate the processors, this number of slower operations is enough to make the processors the
      * cause.
@@ -49,16 +52,22 @@ final class ProcessorRules {
     }
 
     /**
-     * If other processes saturate the processors, attributes two times to the processors: pauses of the whole process,
-     * and the wait for connections that a pool opens or checks too slowly.
+     * If other processes saturate the processors, attributes two times to the processors: short pauses of the whole
+     * process, and the wait for connections that a pool opens or checks too slowly. Waits for a processor are no part of
+     * pauses. Busy processors therefore do not explain a long pause: something stops the process, such as a signal.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
-        double waits = byCause.of(processors) + byCause.of(Part.of(Kind.OUTSIDE));
+        Part pauses = Part.of(Kind.OUTSIDE);
+        boolean isStopped =
+                excess.accounts.stream().anyMatch(counted -> counted.times().of(pauses) >= LONG_PAUSE_NANOS);
+        double waits = byCause.of(processors) + (isStopped ? 0 : byCause.of(pauses));
         if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * byCause.sum()) {
             return;
         }
-        byCause.move(Part.of(Kind.OUTSIDE), processors);
+        if (!isStopped) {
+            byCause.move(pauses, processors);
+        }
         for (Part part : byCause.longestFirst()) {
             PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean isSlow = pool != null

@@ -1,9 +1,13 @@
 package tern.rpc.diagnosis;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.LargeReplies;
+import tern.rpc.pool.OutsideOperations;
 
 /**
  * Finds commands that block the Redis server, or whose large replies block a shared connection to it. Redis runs one
@@ -23,6 +27,13 @@ final class RedisStops {
      * server only if its factor is at least this share of the factor of any other command.
      */
     private static final double GROWTH = 0.5;
+
+    /**
+     * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
+     * the additional time of any command that waits for it. A waiting command waits only for the rest of the blocking
+     * one.
+     */
+    private static final double LONGER_OUTSIDE = 1.5;
 
     private final Operations operations;
 
@@ -53,11 +64,45 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a command with a large reply is the cause. The command is the cause if it is new, or if it takes
-     * much longer than usual.
+     * Returns whether a command with a large reply, or a command of a thread outside of calls, may be the cause. Such a
+     * command may be the cause if it is new, or if it takes much longer than usual.
      */
     private static boolean isNewOrSlower(double each, double usually) {
         return usually < 0 || each >= LONGER * usually;
+    }
+
+    /**
+     * Returns a command that threads outside of calls run, such as a scheduled job, and that blocks the Redis server of
+     * the given commands; null if there is none. The additional time of such a command must exceed the additional times
+     * of the commands that wait for it. On a slow server or network, the additional times are about the same.
+     *
+     * @param waiting the slow commands of calls
+     */
+    @Nullable
+    Part outside(Evidence evidence, List<Part> waiting) {
+        return evidence.outside().stream()
+                .filter(timed -> timed.kind() == Phase.REDIS && !RedisText.isBlocking(timed.name()))
+                .filter(timed ->
+                        waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
+                .filter(timed -> isStopping(timed, evidence.usual().figure(BaselineUpdater.OUTSIDE + timed.key())))
+                .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
+                .map(timed -> new Part(Kind.REDIS, timed.name()))
+                .orElse(null);
+    }
+
+    private boolean isStopping(OutsideOperations.Timed timed, double usually) {
+        boolean isKnown = RedisText.stopsServer(timed.name())
+                || !LargeReplies.sizeIn(timed.name()).isEmpty();
+        double longer = timed.nanos() - Math.max(0, usually);
+        double most = operations.each(Phase.REDIS).entrySet().stream()
+                .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
+                .mapToDouble(
+                        other -> other.getValue() - Math.max(0, operations.usualNamed(Phase.REDIS, other.getKey())))
+                .max()
+                .orElse(0);
+        return timed.nanos() >= STOPPED_NANOS
+                && isNewOrSlower(timed.nanos(), usually)
+                && longer >= (isKnown ? LONGER_OUTSIDE : LONGER) * most;
     }
 
     private boolean delaysOthers(String name, double each, double usually) {

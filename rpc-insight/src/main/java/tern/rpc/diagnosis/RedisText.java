@@ -9,6 +9,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.LargeReplies;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
@@ -92,6 +93,11 @@ final class RedisText {
     }
 
     CauseDescription command(Part part) {
+        OutsideOperations.Timed outside =
+                operations.of(Phase.REDIS, part.name()).count() > 0 ? null : outside(part);
+        if (outside != null) {
+            return outside(outside);
+        }
         Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
         String name = store.name(part, "Redis commands");
         String place = operations.placeOf(Phase.REDIS, part.name());
@@ -147,6 +153,34 @@ final class RedisText {
                         Where.CODE,
                         fewer(name) + StoreText.at(place) + ": " + name + orElse(name) + "; no pool size helps"),
                 facts);
+    }
+
+    /** Returns the command with this name that a thread outside of calls runs; null if there is none. */
+    private OutsideOperations.@Nullable Timed outside(Part part) {
+        return evidence.outside().stream()
+                .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Describes a command that a thread outside of calls runs, and that blocks the Redis server. */
+    private CauseDescription outside(OutsideOperations.Timed command) {
+        TaskSamples threads = evidence.tasks().executor(TaskWatch.nameOf(command.threadName()));
+        StackTraceElement line = threads == null ? null : threads.lineIn(Kind.REDIS);
+        double usually = evidence.usual().figure(BaselineUpdater.OUTSIDE + command.key());
+        return new CauseDescription(
+                "SLOW REDIS COMMAND",
+                command.name(),
+                Change.of(
+                        Where.CODE,
+                        fewer(command.name()) + ": " + command.name() + ", which thread " + command.threadName()
+                                + " runs outside of calls"
+                                + (line == null ? "" : " in " + ApplicationCode.shown(line))
+                                + "; the commands of calls wait meanwhile; no pool size helps"),
+                List.of("outside  "
+                        + (usually < 0
+                                ? command.name() + " takes " + Times.millis(command.nanos()) + " ms"
+                                : OutsideWork.Operation.text(command.name(), command.nanos(), usually))));
     }
 
     /**

@@ -68,10 +68,15 @@ final class RejectedTasks {
         return new Part(Part.Kind.EXECUTOR, executor + place);
     }
 
+    /** Returns the code that submitted the rejected task, with a leading {@code in}; empty if unknown. */
+    static String placeIn(Part part) {
+        int at = part.name().indexOf(IN);
+        return at < 0 ? "" : part.name().substring(at);
+    }
+
     /** Describes the executor that caused the given failure by rejecting tasks. */
     Rejection of(Part part) {
-        int at = part.name().indexOf(IN);
-        String place = at < 0 ? "" : part.name().substring(at);
+        String place = placeIn(part);
         PoolVerdict full = executorOf(part, pools);
         if (full == null) {
             return new Rejection(

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -83,6 +84,7 @@ final class RemoteText {
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
+        List<OutsideWork.Operation> outside = slowerOutside(part, facts);
         facts.addAll(network());
         if (part.name().isEmpty() && !all.isEmpty()) {
             return new CauseDescription(
@@ -157,7 +159,9 @@ final class RemoteText {
                 ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
                         + ", because calls fail at this timeout"
                 : "use a shorter response timeout or a fallback";
-        String shown = called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
+        String shown = !outside.isEmpty()
+                ? names(outside) + ", " + host + ","
+                : called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
         String isNew = counts.areNew(part)
                 ? "; calls do not usually make this exchange, so also find out why they make it now"
                 : OperationNames.isRedirected(part.name())
@@ -173,6 +177,23 @@ final class RemoteText {
                                 + isNew + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
+    }
+
+    /**
+     * Returns the operations of other threads that may be the given one and have become slower, and adds their times to
+     * the facts.
+     */
+    private List<OutsideWork.Operation> slowerOutside(Part part, List<String> facts) {
+        List<OutsideWork.Operation> slower = new OutsideWork(evidence).slowerIn(part);
+        slower.forEach(operation -> facts.add("slower   " + operation.text()));
+        return slower;
+    }
+
+    private static String names(List<OutsideWork.Operation> operations) {
+        return operations.stream()
+                .map(operation -> operation.now().name())
+                .distinct()
+                .collect(Collectors.joining(", "));
     }
 
     /** Returns additional advice if calls repeat failed requests several times. */
@@ -194,6 +215,7 @@ final class RemoteText {
         String service = only != null ? only : part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
         facts.addAll(operations.figures("took", Phase.RPC, part.name()));
+        List<OutsideWork.Operation> outside = slowerOutside(part, facts);
         String compared = endpoints(service);
         if (compared != null) {
             facts.add(compared);
@@ -264,7 +286,7 @@ final class RemoteText {
                 service,
                 Change.of(
                         Where.PEER,
-                        ask(part, service) + lossy()
+                        ask(part, outside.isEmpty() ? service : names(outside) + ", " + service) + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
                                         ? "; calls do not usually make this call, so also find out why they make it now"

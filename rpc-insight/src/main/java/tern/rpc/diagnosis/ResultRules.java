@@ -77,6 +77,7 @@ final class ResultRules {
             }
             PoolVerdict pool = work.poolOf(name);
             Part waiting = executor.waiting();
+            Part inner = innerTasks(name, executor, pool);
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
             if (pool != null && isOccupied(pool, executor, part)) {
                 byCause.move(part, new Part(Kind.POOL, pool.name()));
@@ -84,8 +85,8 @@ final class ResultRules {
                 Times one = new Times();
                 one.add(small, 1);
                 byCause.pour(part, one, waiter(part) + " waits for a thread of " + name);
-            } else if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
-                byCause.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
+            } else if (inner != null) {
+                byCause.move(part, inner);
             } else if (waiting != null) {
                 if (executor.runs(excess.samples.lineOf(part))) {
                     byCause.move(part, waiting);
@@ -129,7 +130,7 @@ final class ResultRules {
      */
     private @Nullable PoolVerdict onlyFullExecutor(Part wait) {
         String called = wait.kind() == Kind.RESULT ? excess.samples.calledIn(wait) : null;
-        boolean isForTask = TaskWaits.isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
+        boolean isForTask = TaskWaits.isForTaskOrFuture(called);
         List<PoolVerdict> full = pools.values().stream()
                 .filter(verdict -> isForTask && verdict.pool().now().kind() == PoolKind.EXECUTOR)
                 .filter(verdict -> isOverfull(verdict.pool().now()))
@@ -225,18 +226,18 @@ final class ResultRules {
     }
 
     /**
-     * Returns whether the waiting tasks may be waiting for other tasks of the same executor. Tasks may wait for other
-     * tasks of their executor if application code waits directly rather than through a library, and if tasks are queued
-     * for the executor's threads.
+     * Returns the wait of an executor's tasks for other tasks of the same executor; null if most tasks do not wait for
+     * other tasks. Tasks may wait for other tasks of their executor if application code waits directly rather than
+     * through a library, and if tasks are queued for the executor's threads.
+     *
+     * @param name the common name of the executor's threads
+     * @param pool the state of the executor; null if it is unknown
      */
-    private boolean mayWaitForTasks(String name, TaskSamples executor, Part waiting) {
-        if (!executor.isOwnWait(waiting)) {
-            return false;
-        }
-        PoolVerdict known = work.poolOf(name);
-        if (known == null) {
-            return executor.isFull();
-        }
-        return known.pool().now().waiting() > 0;
+    static @Nullable Part innerTasks(String name, TaskSamples executor, @Nullable PoolVerdict pool) {
+        Part waiting = executor.waiting();
+        boolean isFull = pool == null ? executor.isFull() : pool.pool().now().waiting() > 0;
+        return waiting != null && isFull && executor.isOwnWait(waiting)
+                ? new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name())
+                : null;
     }
 }

@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -65,6 +66,8 @@ final class StackReader {
     private static final List<String> YIELDING = List.of("park", "yield", "tryYield", "sleep");
 
     private static final String MAP = "java.util.concurrent.ConcurrentHashMap";
+    private static final String CLIENT = "tern.rpc.client.";
+    private static final String REFERENCE = CLIENT + "ServiceProxy";
     private static final String INITIALIZER = "<clinit>";
     private static final int MAX_PATH = 12;
 
@@ -282,6 +285,27 @@ final class StackReader {
             }
         }
         return advised != null ? advised : inner != null ? inner : direct;
+    }
+
+    /**
+     * Returns the remote method that the thread calls through a reference of Tern. Returns an empty string if it waits
+     * for the future of an asynchronous method, and null if it calls no remote method.
+     */
+    static @Nullable String remoteMethod(ThreadSnapshot thread) {
+        StackTraceElement[] frames = thread.frames();
+        for (int i = 1; i < frames.length; i++) {
+            if (frames[i - 1].getClassName().equals(REFERENCE)
+                    && !frames[i].getClassName().equals(REFERENCE)) {
+                return frames[i].getMethodName(); // a method of the proxy has the name of the remote method
+            }
+        }
+        Predicate<String> application = ApplicationCode.ownerIn(frames);
+        return Stream.of(frames)
+                        .map(StackTraceElement::getClassName)
+                        .takeWhile(application.negate())
+                        .anyMatch(type -> type.startsWith(CLIENT))
+                ? ""
+                : null;
     }
 
     /** Returns whether the application's innermost frame calls the JDK directly, with no library in between. */

@@ -151,10 +151,7 @@ final class StoreText {
             return new CauseDescription(
                     "SLOW COMMIT",
                     text,
-                    Change.of(
-                            Where.PEER,
-                            "check the database's log disk or replication; run fewer transactions per call"
-                                    + at(place)),
+                    Change.of(Where.PEER, DatabaseLocks.CHECK + "; run fewer transactions per call" + at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;

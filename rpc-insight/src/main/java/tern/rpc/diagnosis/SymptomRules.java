@@ -131,9 +131,7 @@ final class SymptomRules {
      */
     private boolean mayAwait(Part wait, String executor) {
         String called = excess.samples.calledIn(wait);
-        boolean isForTask = wait.kind() == Kind.ELSEWHERE
-                || TaskWaits.isForTask(called)
-                || (called != null && called.startsWith("CompletableFuture."));
+        boolean isForTask = wait.kind() == Kind.ELSEWHERE || TaskWaits.isForTaskOrFuture(called);
         String same = evidence.tasks().executorOf(excess.samples.lineOf(wait), other -> false);
         return isForTask && (same == null || ExecutorNames.poolOf(same).equals(executor));
     }
@@ -172,13 +170,18 @@ final class SymptomRules {
      */
     private boolean passOnRedis() {
         RedisStops stops = new RedisStops(operations);
+        List<Part> waiting = byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
+                .toList();
         Part command = byCause.longestFirst().stream()
                 .filter(stops::isStopping)
                 .findFirst()
-                .orElse(null);
+                .orElseGet(() -> stops.outside(evidence, waiting));
         if (command == null) {
             return false;
         }
+        Times one = new Times();
+        one.add(command, 1);
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
@@ -188,10 +191,7 @@ final class SymptomRules {
             }
             if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisText.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
-                byCause.pour(
-                        part,
-                        byCause.only(command::equals),
-                        TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
             }
         }
         return true;

@@ -54,7 +54,7 @@ final class TaskRules {
                     part,
                     reasons(executor, tasks),
                     part.kind() == Kind.EXECUTOR
-                            ? "a full executor rejects tasks: " + part.name()
+                            ? "a full executor rejects tasks: " + executor.name() + RejectedTasks.placeIn(part)
                             : TimesByCause.WAIT_FOR + executor.resource());
         }
     }
@@ -69,7 +69,8 @@ final class TaskRules {
     }
 
     /**
-     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Unrelated
+     * Returns what the tasks wait for in at least half of the samples; empty if they do not mostly wait. Tasks that wait
+     * for other tasks of their executor fill its queue, because the other tasks get no thread. Unrelated
      * tasks may occupy the executor while they run operations. Unrelated tasks need a separate executor. Therefore
      * operations are returned only if the tasks belong to the waiting calls and take longer than usual.
      */
@@ -77,6 +78,12 @@ final class TaskRules {
         Times waits = new Times();
         Times slow = new Times();
         boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
+        String threads = evidence.tasks().threadsOfPool(executor.name());
+        Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
+        if (inner != null && byCause.of(inner) > 0) {
+            waits.add(inner, 1);
+            return waits;
+        }
         for (Part part : tasks.parts.longestFirst()) {
             double looks = tasks.parts.of(part);
             if (part.kind() == Kind.LOCK) {

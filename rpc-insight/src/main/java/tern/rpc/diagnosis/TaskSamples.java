@@ -44,6 +44,9 @@ final class TaskSamples {
     final Map<String, StackTraceElement> consumers = new HashMap<>();
     // for each application class, the innermost frames of this class in tasks that do not wait for a lock
     final Map<String, Map<Inside, Integer>> inside = new HashMap<>();
+    // for each remote method that the tasks call through a reference of Tern, the number of samples; the name is empty
+    // if the tasks wait for the future of an asynchronous method
+    private final Map<String, Integer> remote = new HashMap<>();
     // for each activity or wait that blocks an event loop, the kind of the wait
     private final Map<Part, Part.Kind> blocking = new HashMap<>();
     // for each thread that delivers answers, the number of its samples, and the number of samples in which it was busy
@@ -116,6 +119,16 @@ final class TaskSamples {
         return Math.max(threads.size(), earlierThreads.size());
     }
 
+    /**
+     * Returns whether sampled tasks call the remote method with the given name through a reference of Tern. If tasks
+     * only wait for futures of asynchronous methods, they may call any remote method.
+     */
+    boolean callsRemotely(String method) {
+        boolean isAnyKnown = remote.entrySet().stream()
+                .anyMatch(entry -> entry.getValue() > 0 && !entry.getKey().isEmpty());
+        return remote.getOrDefault(isAnyKnown ? method : "", 0) > 0;
+    }
+
     /** Returns whether the sampled tasks run code of the package of the given stack frame. */
     boolean runsPackageOf(StackTraceElement line) {
         String wanted = packageOf(line.getClassName());
@@ -131,6 +144,16 @@ final class TaskSamples {
     /** Returns whether the stacks of sampled tasks contain the class of the given stack frame. */
     boolean runs(@Nullable StackTraceElement line) {
         return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
+    }
+
+    /** Returns the line of the most frequent operation of the given kind; null if there is no such operation. */
+    @Nullable
+    StackTraceElement lineIn(Part.Kind kind) {
+        return parts.longestFirst().stream()
+                .filter(part -> part.kind() == kind)
+                .findFirst()
+                .map(lines::get)
+                .orElse(null);
     }
 
     /**
@@ -197,6 +220,7 @@ final class TaskSamples {
         parts.scale(0.5);
         ownWaits.scale(0.5);
         classes.replaceAll((name, samples) -> samples / 2);
+        remote.replaceAll((name, samples) -> samples / 2);
         origins.replaceAll((name, samples) -> samples / 2);
         inside.values().forEach(lines -> lines.replaceAll((line, samples) -> samples / 2));
         looks /= 2;
@@ -226,6 +250,10 @@ final class TaskSamples {
         String method = StackReader.called(thread);
         if (method != null) {
             called.put(part, method);
+        }
+        String remoteMethod = StackReader.remoteMethod(thread);
+        if (remoteMethod != null) {
+            remote.merge(remoteMethod, 1, Integer::sum);
         }
         lines.putIfAbsent(part, path.get(0));
         LockOwner owner = part.kind() == Part.Kind.LOCK ? LockOwner.of(thread) : null;

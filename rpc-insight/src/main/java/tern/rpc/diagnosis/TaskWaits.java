@@ -30,6 +30,11 @@ final class TaskWaits {
         return called != null && TASK.matcher(called).matches();
     }
 
+    /** Returns whether the code waits for a task of an executor, or for a future that a task may complete. */
+    static boolean isForTaskOrFuture(@Nullable String called) {
+        return isForTask(called) || (called != null && called.startsWith("CompletableFuture."));
+    }
+
     /** Returns whether the code waits for another program, and therefore not for a task. */
     static boolean isForProgram(@Nullable String called) {
         return called != null && PROGRAM.matcher(called).matches();

@@ -399,17 +399,38 @@ final class TaskWatch {
      */
     @Nullable
     TaskSamples ofPool(String pool) {
-        TaskSamples exact = executors.get(ExecutorNames.threadsOf(pool));
-        if (exact != null) {
+        String threads = threadsOfPool(pool);
+        return threads == null ? null : executors.get(threads);
+    }
+
+    /** Returns the name of the threads of the executor to which the given pool belongs, as in {@link #ofPool}. */
+    @Nullable
+    String threadsOfPool(String pool) {
+        String exact = ExecutorNames.threadsOf(pool);
+        if (executors.containsKey(exact)) {
             return exact;
         }
         String name = pool.toLowerCase(Locale.ROOT);
-        List<TaskSamples> similar = executors.entrySet().stream()
-                .filter(entry -> !entry.getKey().isEmpty()
-                        && name.startsWith(entry.getKey().toLowerCase(Locale.ROOT)))
-                .map(Map.Entry::getValue)
+        List<String> similar = executors.keySet().stream()
+                .filter(threads -> !threads.isEmpty() && name.startsWith(threads.toLowerCase(Locale.ROOT)))
                 .toList();
         return similar.size() == 1 ? similar.get(0) : null;
+    }
+
+    /**
+     * Returns the name of the threads outside of calls that were most often found in operations of the given kind; null
+     * if there are none.
+     */
+    @Nullable
+    String mostOftenIn(Part.Kind kind) {
+        Map<String, TaskSamples> all = new TreeMap<>(threads);
+        all.putAll(executors);
+        return all.entrySet().stream()
+                .filter(entry ->
+                        !entry.getValue().delivers && entry.getValue().parts.sum(kind) > 0)
+                .max(Comparator.comparingDouble(entry -> entry.getValue().parts.sum(kind)))
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /**

@@ -11,8 +11,10 @@ import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of executors
- * that are not beans. The number of their threads is known from samples. The time of a task follows from the number of
- * threads and from the number of results per second: busy threads complete threads / time tasks per second.
+ * that are not beans. The number of their threads is known from samples. The work for a call follows from the number of
+ * threads and from the number of results per second: busy threads complete threads / time tasks per second. Tasks may
+ * also have become slower. This is known from their operations, or from the time that calls usually spend outside of
+ * operations: calls that find an idle thread wait as long as a task takes.
  */
 final class UnknownExecutors {
 
@@ -28,12 +30,22 @@ final class UnknownExecutors {
     /** There are more calls than usual if their rate is at least this multiple of the usual rate. */
     private static final double MORE = 1.2;
 
+    /** Tasks take about as long as usual if they take at most this multiple of their usual time. */
+    private static final double AS_USUAL = 1.5;
+
+    /** The recommended number of threads keeps the waits for a thread below this share of the latency target. */
+    private static final double SHORT_WAIT = 0.25;
+
+    private static final int MAX_THREADS = 2_000;
+
     private final Evidence evidence;
     private final ExcessTime excess;
+    private final OutsideWork outside;
 
     UnknownExecutors(Evidence evidence, ExcessTime excess) {
         this.evidence = evidence;
         this.excess = excess;
+        this.outside = new OutsideWork(evidence);
     }
 
     /**
@@ -41,11 +53,26 @@ final class UnknownExecutors {
      *
      * @param perSecond the number of waiting calls that end per second
      * @param waitNanos the mean time for which a call waits for a result
+     * @param usualNanos the time that these calls usually spend outside of operations; -1 if unknown
      */
-    private record Waiting(double perSecond, double waitNanos) {
+    private record Waiting(double perSecond, double waitNanos, double usualNanos) {
 
-        double taskNanos(int threads) {
+        /** Returns the time for which one of the busy threads works for a call. */
+        double workNanos(int threads) {
             return threads * 1e9 / perSecond;
+        }
+
+        /**
+         * Returns the time of a task. If a call submits several tasks, their work takes longer than the call usually
+         * waits for all of them.
+         */
+        double taskNanos(int threads) {
+            return usualNanos > 0 ? Math.min(usualNanos, workNanos(threads)) : workNanos(threads);
+        }
+
+        /** Returns whether the work for a call takes about as long as calls usually wait for it. */
+        boolean isAsUsual(int threads) {
+            return workNanos(threads) <= AS_USUAL * usualNanos;
         }
 
         /** Returns the mean number of calls that wait at the same time. */
@@ -69,7 +96,7 @@ final class UnknownExecutors {
                 || calls.perSecond() <= 0
                 || isMeasured(wait)
                 || evidence.machine().isFull()
-                || areSlower(executor)) {
+                || areSlower(threads, executor, calls)) {
             return null;
         }
         double task = calls.taskNanos(executor.threads());
@@ -78,13 +105,20 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns whether the tasks most likely take longer than usual: the tasks mostly wait, and calls are not much more
-     * frequent than usual.
+     * Returns whether the tasks most likely take longer than usual. If no usual time is known, tasks that mostly wait
+     * are assumed to take longer, unless calls are much more frequent than usual.
      */
-    private boolean areSlower(TaskSamples executor) {
+    private boolean areSlower(String threads, TaskSamples executor, Waiting calls) {
+        Boolean isAnySlower = outside.isAnySlower(threads, executor);
+        if (isAnySlower != null) {
+            return isAnySlower;
+        }
         double usually = evidence.usual().figure("calls");
         double perSecond = evidence.calls().calls() / evidence.seconds();
-        return usually > 0 && perSecond < MORE * usually && executor.isMostlyBlocked();
+        return !calls.isAsUsual(executor.threads())
+                && usually > 0
+                && perSecond < MORE * usually
+                && executor.isMostlyBlocked();
     }
 
     /** Returns whether the ledgers of the calls record waits for threads of executors. */
@@ -96,14 +130,40 @@ final class UnknownExecutors {
 
     private Waiting waiting(Part wait) {
         double waited = 0;
+        double usual = 0;
+        int known = 0;
         int calls = 0;
         for (ExcessTime.Counted counted : excess.accounts) {
             double ofCall = counted.times().of(wait);
-            waited += ofCall;
-            calls += ofCall > 0 ? 1 : 0;
+            if (ofCall > 0) {
+                waited += ofCall;
+                calls++;
+                Times times = excess.usualOf(counted.call().method());
+                usual += times == null ? 0 : times.sum(part -> Baseline.isOwn(part) || part.kind() == Kind.ELSEWHERE);
+                known += times == null ? 0 : 1;
+            }
         }
         double share = (double) calls / Math.max(1, excess.accounts.size());
-        return new Waiting(share * evidence.calls().late() / evidence.seconds(), waited / Math.max(1, calls));
+        return new Waiting(
+                share * evidence.calls().late() / evidence.seconds(),
+                waited / Math.max(1, calls),
+                known == 0 ? -1 : usual / known);
+    }
+
+    /**
+     * Returns the number of threads that is enough for the usual number of calls; -1 if it is not larger than the
+     * present number.
+     */
+    private int wantedThreads(TaskSamples executor, Part wait) {
+        Waiting calls = waiting(wait);
+        double usually = evidence.rates().stream()
+                .filter(rate -> excess.meanOf(rate.method(), wait) > 0)
+                .mapToDouble(rate -> Math.max(rate.usual(), rate.perSecond()))
+                .sum();
+        double busy = Math.max(calls.perSecond(), usually) * calls.workNanos(executor.threads()) / 1e9;
+        int wanted = QueueModel.placesFor(
+                busy, calls.taskNanos(executor.threads()), SHORT_WAIT * evidence.targetNanos(), MAX_THREADS);
+        return wanted > executor.threads() ? wanted : -1;
     }
 
     /**
@@ -129,6 +189,7 @@ final class UnknownExecutors {
         TaskSamples executor = evidence.tasks().executor(threads(part));
         String why = "";
         String field = "";
+        String size = "use more threads or shorter tasks";
         if (executor != null && !symptoms.isEmpty()) {
             Part wait = symptoms.get(0).waitedFor();
             FieldExecutors.Found found = FieldExecutors.of(executor, excess.samples.lineOf(wait));
@@ -141,16 +202,19 @@ final class UnknownExecutors {
                     executor.mostly(),
                     waiting(wait).atOnce(),
                     line == null ? "" : " in " + line);
+            int wanted = wantedThreads(executor, wait);
+            if (wanted >= 0) {
+                size = "use about " + wanted + " threads instead of " + executor.threads() + ", or shorter tasks,";
+            }
         }
         return Change.of(
                 Where.CODE,
-                "use more threads or shorter tasks for the executor whose threads are named"
+                size + " for the executor whose threads are named"
                         + " \"" + threads(part) + "\"" + field + why
                         + (threads(part).startsWith("scheduling")
-                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's"
-                                        + " scheduler"
-                                : "")
-                        + "; no number is given, because only executors that are beans are measured");
+                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of"
+                                        + " Boot's scheduler"
+                                : ""));
     }
 
     /**
@@ -165,10 +229,16 @@ final class UnknownExecutors {
             return List.of();
         }
         Part wait = symptoms.get(0).waitedFor();
-        double task = waiting(wait).taskNanos(executor.threads());
+        Waiting calls = waiting(wait);
         List<String> facts = new ArrayList<>();
         facts.add("threads  " + executor.threads() + ", all of them busy");
-        facts.add("a task   about " + Times.millis(task) + " ms");
+        facts.add("a call   keeps a thread busy for about " + Times.millis(calls.workNanos(executor.threads())) + " ms"
+                + (calls.usualNanos() < 0
+                        ? ""
+                        : "; calls usually wait and compute for " + Times.millis(calls.usualNanos()) + " ms"));
+        for (OutsideWork.Operation known : outside.of(threads(part), executor)) {
+            facts.add("usual    " + known.text());
+        }
         facts.addAll(origin(executor, excess.samples.lineOf(wait)));
         return facts;
     }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
 import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
@@ -66,5 +68,46 @@ class BlockingCommandsTest {
                 .build());
 
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("SLOW REDIS: every command");
+    }
+
+    /** Returns the first cause after a thread outside of calls has run a command for the given time. */
+    private Cause firstWhileAJobRuns(String command, double commandMillis, double waitMillis) {
+        shop.healthy(commands(1));
+        OutsideOperations.ran(Phase.REDIS, command, (long) (commandMillis * 1e6));
+        return first(shop.miss(commands(waitMillis)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "KEYS resv:*, use SCAN instead of KEYS",
+        "LRANGE plan [over 4 MB], 'use a shorter list, or a shorter range, for LRANGE'",
+        "EVAL script, use a script with less work"
+    })
+    void commandOfAJobThatBlocksTheServerIsTheCause(String command, String change) {
+        Cause cause = firstWhileAJobRuns(command, 400, 150);
+
+        assertThat(DiagnosisText.title(cause)).isEqualTo("SLOW REDIS COMMAND: " + command);
+        assertThat(cause.change().text())
+                .startsWith(change)
+                .contains(command + ", which thread " + Thread.currentThread().getName() + " runs outside of calls");
+        assertThat(cause.evidence()).contains("outside  " + command + " takes 400 ms");
+        assertThat(cause.symptoms()).anyMatch(line -> line.contains("calls wait for SET cart:*"));
+    }
+
+    @Test
+    void commandOfAJobThatBecameSlowerByTheSameTimeAsAllOthersIsNotTheCause() {
+        assertThat(DiagnosisText.title(firstWhileAJobRuns("KEYS resv:*", 152, 150)))
+                .isEqualTo("SLOW REDIS: every command");
+    }
+
+    @Test
+    void commandOfAJobThatAlwaysTakesLongIsNotTheCause() {
+        for (int second = 0; second < 20; second++) {
+            OutsideOperations.ran(Phase.REDIS, "KEYS resv:*", 400_000_000L);
+            shop.second(100, commands(1));
+        }
+
+        assertThat(DiagnosisText.title(firstWhileAJobRuns("KEYS resv:*", 400, 150)))
+                .isEqualTo("SLOW REDIS: every command");
     }
 }

@@ -174,6 +174,17 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void readsThatBecameALittleSlowerDoNotHideTheSlowCommit() {
+        String update = "update station set n = ? where id = ?";
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, "commit", 2, update, 2))
+                .miss(statements(READ, 9, WRITE, 1, "commit", 120, update, 270));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW COMMIT: commit");
+        assertThat(first(miss).change().text()).contains("backups that block commits");
+        assertThat(miss.causes()).noneMatch(cause -> cause.kind().equals("SLOW STATEMENT"));
+    }
+
+    @Test
     void statementThatIsSlowForAnotherReasonThanTheCommitIsACauseOfItsOwn() {
         String insert = "insert into audit values (?)";
         Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, "commit", 1, insert, 1))

@@ -124,6 +124,22 @@ class FullExecutorsTest {
     }
 
     @Test
+    void rejectedTasksAreASymptomOfTasksThatWaitForOtherTasks() throws Exception {
+        Throwable failure = Tickets.rejected("Task rejected from java.util.concurrent.ThreadPoolExecutor@5e9[Running,"
+                + " pool size = 2, active threads = 2, queued tasks = 300, completed tasks = 12]");
+
+        List<Cause> causes = causesWith(() -> Packages.whole(end), call -> {
+            rejected.incrementAndGet();
+            shop.call(Shop.PLACE, 0, failure, USUAL);
+        });
+
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("TASKS WAIT FOR TASKS: tasks of legs in" + " Packages.whole");
+        assertThat(causes.get(0).symptoms()).anyMatch(line -> line.startsWith("a full executor rejects tasks: "));
+    }
+
+    @Test
     void executorWhoseTasksWaitForASlowPeerIsASymptomOfThePeer() throws Exception {
         List<Cause> causes = causesWith(
                 () -> Packages.extra(end),

@@ -11,8 +11,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.StampedLock;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import shop.Stock;
 import tern.rpc.Phase;
 
@@ -120,6 +123,43 @@ class LikelyHoldersTest {
             answer.complete("");
             permits.release();
         }
+    }
+
+    private static Sample sample(String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
+                .toArray(StackTraceElement[]::new);
+        return SampledCalls.sample(
+                Phase.OWN, new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack, null, null, -1, -1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "java.net.InetAddress/getByName, depot.Hosts/check",
+        "sun.nio.ch.NioSocketImpl/read, depot.Sockets/ask",
+        "sun.nio.ch.FileDispatcherImpl/read0, depot.Files/load"
+    })
+    void codeThatCallsRunBeforeTheyWaitDoesNotHoldThePermit(String innermost, String code) {
+        AtomicInteger look = new AtomicInteger();
+        Cause first = new SampledCalls()
+                .usuallyOwn("Depot.start", 3, 20)
+                .calls(
+                        "Depot.start",
+                        Phase.OWN,
+                        700,
+                        samples -> samples.add(
+                                look.getAndIncrement() % 5 == 0
+                                        ? sample(innermost, code, "depot.Depot/start")
+                                        : sample(
+                                                "java.util.concurrent.Semaphore/tryAcquire",
+                                                "depot.Bank/preauth",
+                                                "depot.Depot/start")))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("LOCK: Semaphore wanted in Bank.preauth");
+        assertThat(first.change().text()).startsWith("release each permit in a finally block");
     }
 
     @Test

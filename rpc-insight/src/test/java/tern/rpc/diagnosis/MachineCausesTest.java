@@ -106,6 +106,7 @@ class MachineCausesTest {
                 machine,
                 Answers.UNKNOWN,
                 List.of(),
+                List.of(),
                 List.of());
         return new MachineText(evidence, new ExcessTime(evidence)).describe(part);
     }

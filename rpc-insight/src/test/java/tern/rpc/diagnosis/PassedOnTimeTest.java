@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Housekeeping;
+import shop.Newsletter;
+import shop.Packages;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
@@ -172,6 +176,40 @@ class PassedOnTimeTest {
         }
 
         assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW STATEMENT");
+    }
+
+    @Test
+    void threadsThatHoldConnectionsOfAnHttpPoolAreNamedBySamples() throws Exception {
+        long[] taken = new long[1];
+        shop.pools.add(() -> PoolSnapshot.builder("http", PoolKind.HTTP, 10)
+                .now(10, 0, 4)
+                .counts(++taken[0] * 10, taken[0])
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 9_900))
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+        CompletableFuture<String> answer = new CompletableFuture<>();
+        Thread poller = new Thread(() -> Newsletter.mail(answer), "forecast-1");
+        poller.start();
+        OutsideOperations.clear();
+        Thread before = new Thread(
+                () -> OutsideOperations.ran(Phase.HTTP, "GET grid:80/forecast", 2_000_000_000L), "forecast-2");
+        before.start();
+        before.join();
+        WaitingCalls waiting = new WaitingCalls(shop).after(ledger -> ledger.enter(Phase.HTTP_CONNECTION, "http"));
+
+        Cause first = waiting.firstCause(
+                () -> Packages.of(answer),
+                call -> call.own(1).in(Phase.HTTP_CONNECTION, "http", 180).in(Phase.HTTP, "GET stock:80", 0.6));
+        answer.complete("");
+        poller.join();
+        waiting.join();
+        OutsideOperations.clear();
+
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("HELD BY OTHERS");
+        assertThat(first.change().text())
+                .startsWith("give the connection back sooner in Newsletter.mail:")
+                .endsWith("(thread forecast*), or use a separate pool for it: GET grid:80/forecast takes 2000 ms");
     }
 
     @Test

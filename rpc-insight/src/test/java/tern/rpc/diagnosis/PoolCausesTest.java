@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Orders;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
@@ -283,14 +285,15 @@ class PoolCausesTest {
                 call -> call.own(2).in(Phase.HTTP_CONNECTION, "http", 160).in(Phase.HTTP, "GET bank:80", 11)));
     }
 
-    @Test
-    void databaseConnectionsThatAreClosedAfterFewUsesAreNamed() {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void databaseConnectionsThatAreClosedAfterFewUsesAreNamed(int idle) {
         long[] taken = new long[1];
         Consumer<Shop.Steps> waiting =
                 call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 150).in(Phase.SQL, "select stock", 3);
         shop.healthy(USUAL);
         shop.pools.add(() -> PoolSnapshot.builder("druid", PoolKind.JDBC, 20)
-                .now(1, 0, 12)
+                .now(1, idle, 12)
                 .counts(taken[0] += 50, 0)
                 .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 3))
                 .settings(List.of())
@@ -346,10 +349,9 @@ class PoolCausesTest {
     @Test
     void coreSizeIsAdvisedIfItLimitsTheThreads() {
         assertThat(changeOfCoreSize(6, 24))
-                .matches(
-                        "set core size \\(setCorePoolSize\\) to [2-6] instead of 1 for the executor \"printing\": it may"
-                                + " start 6 threads, but starts more threads than its core size only when its queue is"
-                                + " full");
+                .matches("set core size \\(setCorePoolSize\\) to [2-6] instead of 1 for the executor \"printing\": it"
+                        + " may start 6 threads, but starts more threads than its core size only when its queue is"
+                        + " full");
     }
 
     @Test

@@ -42,4 +42,15 @@ class RecordingSummaryTest {
         assertThat(lines).anyMatch(line -> line.startsWith("allocates") && line.contains("Catalog.run"));
         assertThat(lines).noneMatch(line -> line.contains("RecordingSummaryTest"));
     }
+
+    @Test
+    void recordingThatWasStoppedBeforeItsEndIsNotStoppedAgain() {
+        try (Recording recording = new Recording()) {
+            recording.start();
+            boolean ended = FlightRecording.stop(recording);
+
+            assertThat(ended).isTrue();
+            assertThat(FlightRecording.stop(recording)).isFalse();
+        }
+    }
 }

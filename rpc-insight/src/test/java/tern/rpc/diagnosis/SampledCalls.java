@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.OutsideOperations;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Recorded late calls with samples of their threads, and the ranked causes. The latency target is 100 ms. */
@@ -19,6 +20,9 @@ final class SampledCalls {
 
     private static final int CALLS = 20;
     private static final int LOOKS = 5;
+
+    /** The number of seconds after which usual times are reliable. */
+    private static final int LEARNT_SECONDS = 20;
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
     private final List<EndedCall> bad = new ArrayList<>();
@@ -29,6 +33,8 @@ final class SampledCalls {
     private Machine machine = Machine.UNKNOWN;
     private TaskWatch tasks = new TaskWatch();
     private List<ObservedPool> pools = List.of();
+    private final List<OutsideOperations.Timed> outside = new ArrayList<>();
+    private List<MethodRate> rates = List.of();
     private double seconds = 10;
     private double queueMillis;
     private @Nullable Throwable failure;
@@ -180,6 +186,33 @@ final class SampledCalls {
         return this;
     }
 
+    /** Sets the present and the usual time of calls to a remote method, by threads that serve no call. */
+    SampledCalls remoteOutside(String name, double millis, double usualMillis) {
+        OutsideOperations.Timed timed = new OutsideOperations.Timed(Phase.RPC, name, "", millis * 1e6);
+        outside.add(timed);
+        for (int second = 0; second < LEARNT_SECONDS; second++) {
+            usual.learn(BaselineUpdater.OUTSIDE + timed.key(), usualMillis * 1e6);
+        }
+        return this;
+    }
+
+    /** Sets the usual time that calls to a method spend outside of operations, and their usual number per second. */
+    SampledCalls usuallyOwn(String method, double millis, double perSecond) {
+        for (int second = 0; second < LEARNT_SECONDS; second++) {
+            CallLedger ledger = CallLedger.ofReceived(time::get, time.get(), 0);
+            ledger.turnTo(Phase.OWN);
+            time.addAndGet((long) (millis * 1e6));
+            ledger.end();
+            usual.learn(
+                    Map.of(),
+                    List.of(new EndedCall(method, ledger, time.get(), (long) (millis * 1e6), null)),
+                    List.of());
+        }
+        usual.learn("calls", perSecond);
+        rates = List.of(new MethodRate(method, bad.size() / seconds, perSecond, 0, null, 0, null));
+        return this;
+    }
+
     /** Sets the usual time of an operation. */
     SampledCalls usually(String method, Phase phase, String name, double millis) {
         return usually(method, phase, name, 1, millis);
@@ -282,7 +315,9 @@ final class SampledCalls {
                 new Evidence.Counts(bad.size(), bad.size(), 0, 0, 0),
                 machine,
                 Answers.UNKNOWN,
+                rates,
                 List.of(),
-                List.of());
+                Stream.concat(OutsideOperations.timed(System.nanoTime()).stream(), outside.stream())
+                        .toList());
     }
 }

@@ -227,6 +227,7 @@ class SilentStoresTest {
                 Machine.UNKNOWN,
                 new Answers(Map.of(), Map.of(Shop.PLACE, answered), Map.of(), Map.of()),
                 List.of(),
+                List.of(),
                 List.of());
     }
 

@@ -5,6 +5,7 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.net.SocketException;
 import java.net.http.HttpTimeoutException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,28 @@ class StoppedProcessesTest {
         Diagnosis miss = failing(0.1, new HttpTimeoutException("request timed out"));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
+    }
+
+    /** Returns the first cause if other processes are busy and the process pauses for a part of each late call. */
+    private String pausedOnABusyMachine(double millis) {
+        shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
+        shop.pauses = (from, to) -> {
+            Times times = new Times();
+            times.add(Part.of(Part.Kind.OUTSIDE), Math.min(to - from, millis * 1e6));
+            return times;
+        };
+        return DiagnosisText.title(first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));
+    }
+
+    @Test
+    void busyProcessorsDoNotExplainALongPauseOfTheProcess() {
+        assertThat(pausedOnABusyMachine(2_000)).isEqualTo("PROCESS STOOD STILL: pauses from outside");
+    }
+
+    @Test
+    void busyProcessorsExplainShortPausesOfTheProcess() {
+        assertThat(pausedOnABusyMachine(150)).startsWith("PROCESSORS: other processes");
     }
 
     @Test

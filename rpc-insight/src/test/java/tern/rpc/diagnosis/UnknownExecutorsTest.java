@@ -90,7 +90,7 @@ class UnknownExecutorsTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("EXECUTOR TOO SMALL: parcels");
         assertThat(first.change().text())
-                .startsWith("use more threads or shorter tasks")
+                .startsWith("use about 6 threads instead of 2, or shorter tasks, for the executor")
                 .contains("all of its 2 threads are busy, mostly waiting for a peer in Packages.extra")
                 .contains("about 10 calls wait for them in Packages.of:14");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("Packages.of waits for a thread of parcels"));

@@ -1,0 +1,94 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.OutsideOperations;
+
+/**
+ * Compares the operations of threads that serve no call with their usual times. Ledgers record these operations only if
+ * the threads run tasks of calls on executors that Tern measures.
+ */
+final class OutsideWork {
+
+    private final Evidence evidence;
+
+    OutsideWork(Evidence evidence) {
+        this.evidence = evidence;
+    }
+
+    /** An operation of threads that serve no call. */
+    record Operation(OutsideOperations.Timed now, double usualNanos) {
+
+        boolean isSlower() {
+            return now.nanos() > usualNanos + Math.max(usualNanos / 2, Operations.WIDE_NANOS);
+        }
+
+        /** Returns text such as {@code StockService.reserve takes 12 ms, usually 11 ms}. */
+        String text() {
+            return text(now.name(), now.nanos(), usualNanos);
+        }
+
+        static String text(String operation, double nanos, double usualNanos) {
+            return operation + " takes " + Times.millis(nanos) + " ms, usually " + Times.millis(usualNanos) + " ms";
+        }
+    }
+
+    /**
+     * Returns the measured operations of the given threads that have a usual time. Considers only the kind of operation
+     * in which the threads are found most often; returns an empty list if they are mostly found in other work.
+     *
+     * @param name the common name of the threads
+     */
+    List<Operation> of(String name, TaskSamples threads) {
+        Part most =
+                threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
+        Phase phase = most == null || most.kind() == Kind.LOG ? null : Operations.phase(most.kind());
+        if (phase == null) {
+            return List.of();
+        }
+        List<Operation> known = new ArrayList<>();
+        for (OutsideOperations.Timed timed : evidence.outside()) {
+            double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + timed.key());
+            if (timed.kind() == phase && usually >= 0 && isOf(timed, name, threads)) {
+                known.add(new Operation(timed, usually));
+            }
+        }
+        return known;
+    }
+
+    private static boolean isOf(OutsideOperations.Timed timed, String name, TaskSamples threads) {
+        return timed.threadName().isEmpty()
+                ? threads.callsRemotely(methodOf(timed.name()))
+                : TaskWatch.nameOf(timed.threadName()).equals(name);
+    }
+
+    private static String methodOf(String operation) {
+        return operation.substring(operation.lastIndexOf('.') + 1);
+    }
+
+    /**
+     * Returns whether an operation of the given threads has become slower; null if no usual time of their operations is
+     * known.
+     */
+    @Nullable
+    Boolean isAnySlower(String name, TaskSamples threads) {
+        List<Operation> known = of(name, threads);
+        return known.isEmpty() ? null : known.stream().anyMatch(Operation::isSlower);
+    }
+
+    /**
+     * Returns the operations of threads outside of calls that have become slower and that the given operation may be.
+     * The given operation is known only from samples of these threads, so its name is unknown.
+     */
+    List<Operation> slowerIn(Part called) {
+        String name =
+                called.name().startsWith(StackReader.CALLED) ? evidence.tasks().executorIn(called) : null;
+        TaskSamples threads = name == null ? null : evidence.tasks().executor(name);
+        return name == null || threads == null
+                ? List.of()
+                : of(name, threads).stream().filter(Operation::isSlower).toList();
+    }
+}
