@@ -86,7 +86,7 @@ class NameLookupsTest {
     }
 
     @Test
-    void lookupsOfManyThreadsAtOneMomentAreOneLook() {
+    void threadsThatLookUpNamesInTheSameSampleCountOnce() {
         TaskWatch watch = new TaskWatch();
         for (int i = 0; i < 6; i++) {
             watch.lookups().begin();

@@ -126,7 +126,7 @@ class InboundBudgetTest {
     }
 
     @Test
-    void memoryOfPeersThatLeaveIsGivenBack() {
+    void memoryOfPeersThatDisconnectIsReleased() {
         RpcServer server = serve(Duration.ofSeconds(30));
         List<RawSocket> leaving = IntStream.range(0, 8)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
