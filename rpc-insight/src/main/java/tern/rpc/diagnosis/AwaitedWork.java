@@ -255,7 +255,7 @@ final class AwaitedWork {
     /**
      * An operation that the threads of an executor run outside of calls.
      *
-     * @param isUsual whether the operation takes its usual time, which is much shorter than the wait
+     * @param isUsual whether the operation takes about its usual time, and much less than the wait of calls
      */
     private record Outside(OutsideOperations.Timed operation, double usualNanos, boolean isUsual) {}
 

@@ -145,7 +145,8 @@ final class RedisText {
                 name,
                 Change.of(
                         Where.CODE,
-                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name) + "; no pool size helps"),
+                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name)
+                                + "; a different pool size does not help"),
                 facts);
     }
 
