@@ -78,7 +78,7 @@ class NameLookupsTest {
     }
 
     @Test
-    void lookupThatFewLooksFindIsNotTheCause() {
+    void lookupInFewSamplesIsNotTheCause() {
         Cause first =
                 first(watch(2, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
 

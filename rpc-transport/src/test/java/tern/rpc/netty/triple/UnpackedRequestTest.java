@@ -103,7 +103,7 @@ class UnpackedRequestTest {
 
     @ParameterizedTest
     @EnumSource
-    void largeCompressedRequestIsRead(HttpClient.Version version) throws Exception {
+    void largeRequestIsReadAndItsMemoryReleased(HttpClient.Version version) throws Exception {
         HttpResponse<String> answer = send(version, json(1 << 20));
 
         assertThat(answer.body()).isEqualTo(String.valueOf(1 << 20));
