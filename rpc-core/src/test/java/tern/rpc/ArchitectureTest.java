@@ -62,38 +62,38 @@ class ArchitectureTest extends ModuleRules {
 
     @Test
     void serializationEndpointAndLimitImportBaseOnly() {
-        onlySees(SERIALIZATION);
-        onlySees(ENDPOINT);
-        onlySees(LIMIT);
+        dependsOnlyOn(SERIALIZATION);
+        dependsOnlyOn(ENDPOINT);
+        dependsOnlyOn(LIMIT);
     }
 
     @Test
-    void registrySeesEndpointsThreadsAndErrorsOfSettings() {
-        onlySees(REGISTRY, ENDPOINT, "tern.rpc.concurrent..", "tern.rpc.settings..");
+    void registryDependsOnlyOnEndpointsConcurrencyAndSettings() {
+        dependsOnlyOn(REGISTRY, ENDPOINT, "tern.rpc.concurrent..", "tern.rpc.settings..");
     }
 
     @Test
     void transportImportsNothingAboveIt() {
-        onlySees(TRANSPORT, SERIALIZATION, ENDPOINT, LIMIT);
+        dependsOnlyOn(TRANSPORT, SERIALIZATION, ENDPOINT, LIMIT);
     }
 
     @Test
-    void streamSeesTheTransportsMessagesOnly() {
-        onlySees(STREAM, TRANSPORT);
+    void streamDependsOnlyOnTransport() {
+        dependsOnlyOn(STREAM, TRANSPORT);
     }
 
     @Test
     void metricsImportsNothingAboveIt() {
-        onlySees(METRICS, SERIALIZATION, ENDPOINT, LIMIT, TRANSPORT);
+        dependsOnlyOn(METRICS, SERIALIZATION, ENDPOINT, LIMIT, TRANSPORT);
     }
 
     @Test
-    void clusterSeesEndpointsTheirTransportAndLimitsOnly() {
-        onlySees("tern.rpc.cluster..", ENDPOINT, TRANSPORT, LIMIT);
+    void clusterDependsOnlyOnEndpointsTransportAndLimits() {
+        dependsOnlyOn("tern.rpc.cluster..", ENDPOINT, TRANSPORT, LIMIT);
     }
 
     @Test
-    void clientAndServerNeverSeeEachOther() {
+    void clientAndServerDoNotDependOnEachOther() {
         check(noClasses().that().resideInAPackage(CLIENT).should(dependOn(SERVER)));
         check(noClasses().that().resideInAPackage(SERVER).should(dependOn(CLIENT)));
     }

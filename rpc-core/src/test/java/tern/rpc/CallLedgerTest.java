@@ -143,7 +143,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void shortOperationHasANameOnlyInACallWithMany() {
+    void shortOperationIsNamedOnlyInACallWithManyOperations() {
         for (int i = 0; i < 10; i++) {
             Phase outer = ledger.enter(Phase.REDIS);
             pass(1_000);

@@ -58,7 +58,7 @@ class MetadataTest {
     }
 
     @Test
-    void suffixMeansNothingForTexts() {
+    void binSuffixHasNoEffectOnTextValues() {
         Metadata metadata = new Metadata().put("recycle-bin", "full");
 
         assertThat(metadata.get("recycle")).isNull();

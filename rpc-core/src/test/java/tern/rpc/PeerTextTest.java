@@ -37,7 +37,7 @@ class PeerTextTest {
                 "\uD83D",
                 "\uDE08"
             })
-    void whatMovesOrHidesTextIsEscaped(String hostile) {
+    void charactersThatMoveOrHideTextAreEscaped(String hostile) {
         String shown = PeerText.name("a" + hostile + "b");
 
         assertThat(shown).startsWith("a\\").endsWith("b").doesNotContain(hostile);

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Test;
 class HessianArchitectureTest extends ModuleRules {
 
     @Test
-    void hessianSeesSerializationAlone() {
-        onlySees("tern.rpc.serialization.hessian..", "tern.rpc.serialization");
+    void hessianDependsOnlyOnSerialization() {
+        dependsOnlyOn("tern.rpc.serialization.hessian..", "tern.rpc.serialization");
     }
 }

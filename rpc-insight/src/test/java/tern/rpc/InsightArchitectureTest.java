@@ -16,16 +16,16 @@ class InsightArchitectureTest extends ModuleRules {
 
     @Test
     void poolsSeeBaseOnly() {
-        onlySees(POOL);
+        dependsOnlyOn(POOL);
     }
 
     @Test
-    void diagnosisSeesPoolsAndMetersOnly() {
-        onlySees("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
+    void diagnosisDependsOnlyOnPoolsEvidenceAndMeters() {
+        dependsOnlyOn("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
     }
 
     @Test
-    void evidenceSeesBaseOnly() {
-        onlySees("tern.rpc.evidence..");
+    void evidenceDependsOnlyOnBase() {
+        dependsOnlyOn("tern.rpc.evidence..");
     }
 }

@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Test;
 class JsonArchitectureTest extends ModuleRules {
 
     @Test
-    void jsonSeesSerializationAndMessagesAlone() {
-        onlySees("tern.rpc.serialization.json..", "tern.rpc.serialization", "tern.rpc.serialization.protobuf");
+    void jsonDependsOnlyOnSerializationAndMessages() {
+        dependsOnlyOn("tern.rpc.serialization.json..", "tern.rpc.serialization", "tern.rpc.serialization.protobuf");
     }
 
     @Test

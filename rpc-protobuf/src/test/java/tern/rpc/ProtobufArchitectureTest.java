@@ -12,7 +12,7 @@ class ProtobufArchitectureTest extends ModuleRules {
 
     @Test
     void messagesSeeSerializationAlone() {
-        onlySees(MESSAGES, "tern.rpc.serialization");
+        dependsOnlyOn(MESSAGES, "tern.rpc.serialization");
     }
 
     @Test
@@ -36,7 +36,7 @@ class ProtobufArchitectureTest extends ModuleRules {
     @Test
     void servicesThatAreBuiltInNeverSeeEachOther() {
         for (String builtIn : new String[] {HEALTH, REFLECTION, GRPC}) {
-            onlySees(
+            dependsOnlyOn(
                     builtIn,
                     "tern.rpc.concurrent..",
                     "tern.rpc.serialization..",

@@ -53,7 +53,7 @@ class ArchitectureTest extends AnyModuleRules {
     }
 
     @Test
-    void onlyTheAssemblySeesAllProtocolsOfHttp() {
+    void onlyTheAssemblyDependsOnAllProtocolsOfHttp() {
         Map<String, Set<String>> seen = new TreeMap<>();
         for (JavaClass type : module()) {
             for (Dependency dependency : type.getDirectDependenciesFromSelf()) {

@@ -42,7 +42,7 @@ final class Live {
         Answer answer = Answer.of(garden.shop().diagnosis("application/json"));
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(
-                "%d of %d calls were late or failed. The change is made now: the fault is taken back.",
+                "%d of %d calls were late or failed. The fault is removed now.",
                 garden.load().bad() - bad, garden.load().calls() - calls));
         garden.heal();
         double recovery = awaitEnd();

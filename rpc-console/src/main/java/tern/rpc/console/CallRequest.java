@@ -68,7 +68,7 @@ record CallRequest(
         unknown.removeAll(MEMBERS);
         if (!unknown.isEmpty()) {
             throw new WrongRequestException("the request has the unknown member "
-                    + PeerText.name(unknown.iterator().next()) + "; known are " + new TreeSet<>(MEMBERS));
+                    + PeerText.name(unknown.iterator().next()) + "; expected only " + new TreeSet<>(MEMBERS));
         }
         String service = text(tree, "service", 1_000);
         String method = text(tree, "method", 1_000);

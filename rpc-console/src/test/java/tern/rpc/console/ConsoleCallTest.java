@@ -91,7 +91,7 @@ class ConsoleCallTest {
     }
 
     @Test
-    void onlyArgumentMayBeAListItself() {
+    void singleArgumentMayBeAListItself() {
         assertThat(answers(result("sorted", "[[\"b\", \"a\"]]"))).containsExactly("[\"a\",\"b\"]");
         assertThat(answers(result("sorted", "[\"b\", \"a\"]"))).containsExactly("[\"a\",\"b\"]");
         assertThat(answers(result("sorted", "[[]]"))).containsExactly("[]");

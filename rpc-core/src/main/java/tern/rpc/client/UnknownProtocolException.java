@@ -11,7 +11,8 @@ public final class UnknownProtocolException extends IllegalArgumentException {
     private final String protocol;
 
     UnknownProtocolException(String protocol, ServiceKey service, Set<String> known) {
-        super("protocol '" + protocol + "' of " + service + " is not known; known are " + known + instead(protocol));
+        super("protocol '" + protocol + "' of " + service + " is not known; expected one of " + known
+                + instead(protocol));
         this.protocol = protocol;
     }
 
@@ -30,7 +31,7 @@ public final class UnknownProtocolException extends IllegalArgumentException {
             case "rest" -> "; http is the protocol for JSON";
             case "dns", "lb", "static" -> "; write the host and port after a known protocol, such as tri://host:9090";
             case "consul", "etcd", "eureka", "multicast", "nacos", "polaris", "redis" ->
-                "; as a registry, zookeeper and file are supported (docs/registries.md)";
+                "; the supported registries are zookeeper and file (docs/registries.md)";
             default -> "";
         };
     }

@@ -373,9 +373,9 @@ public final class Node {
     // The following methods are called by Survey, which examines all providers of a cluster several times per second.
 
     /**
-     * Checks whether the node has been connected since the last check, or has lost its connection and been connected
-     * again. A reconnected provider may be a different process, so the node's earlier state is discarded. If the
-     * earlier connection was lost soon after it was opened, and a call on it failed, the loss counts as a failure.
+     * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be
+     * a different process, so the node's earlier state is discarded. If the earlier connection was lost soon after it
+     * was opened, and a call on it failed, the loss counts as a failure.
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;

@@ -38,8 +38,8 @@ final class Outages {
     }
 
     /**
-     * Returns whether a provider that is connected has been connected since the last call of {@link #connected}, or has
-     * lost its connection since then.
+     * Called while the provider is connected. Returns whether its connection was opened or reopened after the last call
+     * of {@link #connected}.
      *
      * @param times the connection's {@link ClientConnection#timesAvailable}
      */

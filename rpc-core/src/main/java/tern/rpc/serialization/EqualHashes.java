@@ -129,7 +129,8 @@ public final class EqualHashes {
         if (number > limit) {
             throw new SerializationException("more than " + limit
                     + " keys of a map, or elements of a set, have the same"
-                    + " hash and no order, the last being a " + key.getClass().getName()
+                    + " hash code and cannot be ordered; the last one is a "
+                    + key.getClass().getName()
                     + "; the limit is rpc.limits.max-equal-keys");
         }
     }

@@ -271,7 +271,7 @@ final class Dispatcher implements CallHandler {
                 exhausted("its tenant " + tenant(call.share()) + " holds " + held(call.share()) + " of "
                         + limiter.inside()
                         + " calls of " + tenants(call.share())
-                        + " tenants, and other tenants have no room in the limit of "
+                        + " tenants; one more call would leave too little room for other tenants in the limit of "
                         + limiter.limit() + " (" + limiter.describe(MAX_CONCURRENCY) + ") and "
                         + workers.threads()
                         + " threads (set by rpc.server.threads)" + holders());

@@ -33,7 +33,7 @@ public final class RemoteFailures {
     private static final String ANOTHER_SERVER = "does the address belong to ";
 
     /**
-     * The messages that servers send if they lack the whole service, or its group or version: Tern, gRPC for Go, and
+     * The messages that servers send if the whole service, or its group or version, is missing: Tern, gRPC for Go, and
      * Dubbo on Triple.
      */
     private static final Pattern MISSING_SERVICE =
@@ -54,7 +54,7 @@ public final class RemoteFailures {
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
 
-    /** The part that a server lacks according to its failure: the whole service, only the method, or neither. */
+    /** The part of a call's target that is missing on the server, according to the server's failure. */
     public enum Missing {
         /** The failure does not say that a service is missing. */
         NOTHING,
@@ -66,7 +66,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns whether the failure means that the server lacks the whole service. */
+    /** Returns which part of the call's target is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;

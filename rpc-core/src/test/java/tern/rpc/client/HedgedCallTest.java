@@ -374,7 +374,7 @@ class HedgedCallTest {
     }
 
     @Test
-    void onlyProviderIsNotAskedTwice() throws Exception {
+    void singleProviderGetsNoHedge() throws Exception {
         Service service = hedged(ONE);
         train(service, Duration.ofMillis(40));
         CompletableFuture<String> result = service.find();

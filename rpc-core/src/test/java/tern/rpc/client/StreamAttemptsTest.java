@@ -121,7 +121,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void onlyEndpointThatCannotOpenFailsTheCall() throws Exception {
+    void callFailsIfTheSingleEndpointCannotOpenAStream() throws Exception {
         Streams proxy = proxy(new Endpoint("one", 1));
         refusing = true;
         Probe<String> answers = Probe.ofAll();

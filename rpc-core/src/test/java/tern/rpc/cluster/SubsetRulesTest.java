@@ -116,7 +116,7 @@ class SubsetRulesTest extends SimulatedCluster {
 
     /** Otherwise, calls for a test environment could change the data of the production environment. */
     @Test
-    void callWithoutRoomForItsTagGoesToNoOtherProvider() {
+    void callWhoseTagExceedsTheMaximumNumberOfTagsGoesToNoOtherProvider() {
         subset.start(Duration.ZERO);
         source.lists(withManyTags());
         for (int i = 800; i < 900; i++) {

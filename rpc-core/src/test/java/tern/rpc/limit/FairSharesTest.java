@@ -66,7 +66,7 @@ class FairSharesTest {
     }
 
     @Test
-    void onlyConnectionDoesNotYieldToAConnectionThatWasClosed() {
+    void singleConnectionDoesNotYieldToAConnectionThatWasClosed() {
         Share address = new Share("an address");
         Share open = new Share("an open connection", address);
         Share closed = new Share("a closed connection", address);

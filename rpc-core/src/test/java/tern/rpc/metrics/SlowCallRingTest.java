@@ -120,7 +120,7 @@ class SlowCallRingTest {
     }
 
     @Test
-    void traceMayComeFromB3AndStrangeIdsAreLeftOut() {
+    void traceIdIsReadFromB3HeadersAndInvalidIdsAreIgnored() {
         ring.ended(
                 call(new Metadata().put("b3", "80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1")),
                 TARGET + 1,

@@ -387,7 +387,7 @@ class RegistrarTest {
     }
 
     @Test
-    void newAddressThatARegistryRefusesIsOneWarningAndIsTriedAgain() {
+    void newAddressThatARegistryRefusesIsLoggedOnceAndTriedAgain() {
         AtomicReference<String> host = new AtomicReference<>("10.0.0.7");
         Registrar registrar = registrar(Duration.ZERO);
         try (RegistryLog log = new RegistryLog()) {

@@ -136,7 +136,7 @@ class FairWorkersTest {
     }
 
     @Test
-    void onlyConnectionOfTheOnlyAddressYieldsToCallsOfThisProcess() {
+    void singleConnectionOfTheSingleAddressYieldsToCallsOfThisProcess() {
         Share address = new Share("address");
         Share only = new Share("connection", address);
         address.connectionOpens();
@@ -148,7 +148,7 @@ class FairWorkersTest {
     }
 
     @Test
-    void onlyConnectionOfTheOnlyAddressDoesNotYieldToConnectionsThatAreClosed() {
+    void singleConnectionOfTheSingleAddressDoesNotYieldToClosedConnections() {
         Share address = new Share("address");
         Share only = new Share("connection", address);
         address.connectionOpens();

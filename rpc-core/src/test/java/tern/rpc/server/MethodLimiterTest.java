@@ -41,7 +41,7 @@ class MethodLimiterTest {
     }
 
     @Test
-    void onlyTenantMayUseAllPlaces() {
+    void singleTenantMayUseAllPermits() {
         assertThat(fill(many, 0)).isEqualTo(10);
         endOne();
         assertThat(fill(many, 0)).isEqualTo(1);

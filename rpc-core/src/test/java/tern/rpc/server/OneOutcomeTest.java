@@ -351,7 +351,7 @@ class OneOutcomeTest {
 
         await("workers are idle", () -> server().workers().active() == 0);
         assertThat(server().runningCalls()).isEmpty();
-        await("every place is given back, once", () -> inside() == 0);
+        await("every permit is released once", () -> inside() == 0);
         assertThat(served()).as("calls that the server counts").isEqualTo(SERVED_CALLS);
         assertThat(connection.inFlight()).isZero();
         System.out.println("R12 served calls: " + SERVED_CALLS + " races, each ended once");
@@ -413,7 +413,7 @@ class OneOutcomeTest {
 
         await("workers are idle", () -> server().workers().active() == 0);
         assertThat(server().runningCalls()).isEmpty();
-        await("every place is given back, once", () -> inside() == 0);
+        await("every permit is released once", () -> inside() == 0);
         await("every message was read or discarded", () -> transport.queuedBytes() == 0);
         assertThat(served()).as("streams that the server counts").isEqualTo(SERVED_STREAMS);
         System.out.println("R12 served streams: " + SERVED_STREAMS + " races, each ended once");

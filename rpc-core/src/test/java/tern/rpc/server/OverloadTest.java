@@ -253,7 +253,7 @@ class OverloadTest extends MeteredServer {
     }
 
     @Test
-    void placeOfACallerThatLeftTheQueueIsGivenBack() throws Exception {
+    void permitOfACallerThatLeftTheQueueIsReleased() throws Exception {
         Work work = serve(settings -> settings.workers(1, 4).limit(() -> new FixedLimit(3)));
         hold(() -> work.hold("running"));
 

@@ -170,7 +170,7 @@ class SlowTenantsTest extends HeldThreads {
 
         assertThat(refused(Refusal.SHARE)).isZero();
         assertThat(refusalOf(flooding, THREADS))
-                .hasMessageContaining("holds 40 of 51 calls of 2 tenants, and other tenants");
+                .hasMessageContaining("holds 40 of 51 calls of 2 tenants; one more call would");
     }
 
     @ParameterizedTest

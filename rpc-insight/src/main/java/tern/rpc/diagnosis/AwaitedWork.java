@@ -145,7 +145,7 @@ final class AwaitedWork {
      * Samples of calls that wait.
      *
      * @param all the number of these samples
-     * @param working the number of these samples in which other threads worked, or had tasks of the call
+     * @param working the number of these samples in which other threads worked or held tasks of the call
      */
     private record Looks(int all, int working) {
 

@@ -120,14 +120,14 @@ final class DatabaseLocks {
                 Change.of(
                         holder == null ? Where.PEER : Where.CODE,
                         change(table, statement, holder, isRow) + "; waiting: " + statement + in
-                                + "; no pool size helps"),
+                                + "; a different pool size does not help"),
                 holder == null,
                 List.of("waiting  " + String.join("; ", locked)));
     }
 
     private static String namedLock(String in) {
         return "hold this lock of the database for less time: the database's list of locks names its holder; wanted"
-                + in + "; no pool size helps";
+                + in + "; a different pool size does not help";
     }
 
     /**

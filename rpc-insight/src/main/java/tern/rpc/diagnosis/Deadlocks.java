@@ -114,7 +114,7 @@ final class Deadlocks {
                                         + " are read (select ... for update), or use the isolation level READ"
                                         + " COMMITTED: the database ends transactions because others changed the"
                                         + " same rows, and the code repeats them; slow:"
-                                        + " " + statement + in + "; no pool size helps"),
+                                        + " " + statement + in + "; a different pool size does not help"),
                         all)
                 : new CauseDescription(
                         "ROW LOCK",
@@ -123,7 +123,8 @@ final class Deadlocks {
                                 Where.CODE,
                                 "lock rows in the same order in all transactions, and keep these transactions short:"
                                         + " the database ends statements because of deadlocks, and the code repeats"
-                                        + " them; waiting: " + statement + in + "; no pool size helps"),
+                                        + " them; waiting: " + statement + in
+                                        + "; a different pool size does not help"),
                         all);
     }
 }

@@ -146,7 +146,9 @@ final class FailureText {
                             + " requests on idle connections fail, close these sooner than the peer does (the"
                             + " keep-alive time of the client), or repeat such requests"),
             Known.of("^(No route to host|Network is unreachable)", "repair the network route to %s"),
-            Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
+            Known.of(
+                    "^name cannot be resolved",
+                    "correct the host name of %s, or repair the DNS resolver of this machine"),
             Known.of(
                     "^connections are not accepted in time",
                     "find out why %s does not accept connections: it may be down, behind a firewall, or its queue may"

@@ -119,7 +119,7 @@ final class MachineText {
                                     + (growth == null
                                             ? ""
                                             : ", and the heap fills: keep fewer objects there; " + growth.untilFull())
-                                    + "; no pool size helps"),
+                                    + "; a different pool size does not help"),
                     withBusy(facts));
         }
         if (codeCache.getAsDouble() >= CodeCache.FULL) {
@@ -140,7 +140,7 @@ final class MachineText {
         return new CauseDescription(
                 "CODE COMPUTES",
                 part.name(),
-                Change.of(Where.CODE, "do less work in " + shown + objects + "; no pool size helps"),
+                Change.of(Where.CODE, "do less work in " + shown + objects + "; a different pool size does not help"),
                 withBusy(facts));
     }
 
@@ -320,7 +320,7 @@ final class MachineText {
                         : Change.of(
                                 Where.CODE,
                                 "return smaller answers" + of + ", in pages or with fewer members: writing them" + time
-                                        + "; no pool size helps"),
+                                        + "; a different pool size does not help"),
                 withBusy(List.of(
                         String.format(Locale.ROOT, "samples  %d found a call there", excess.samples.looks(part)))));
     }

@@ -159,7 +159,7 @@ final class Pressure {
         return new CauseDescription(
                 isSwap ? "SWAPPING" : isLimit ? "MEMORY LIMIT" : "MEMORY PRESSURE",
                 isLimit ? "limit of the container" : "memory of the machine",
-                Change.of(Where.MACHINE, text + "; no pool size helps"),
+                Change.of(Where.MACHINE, text + "; a different pool size does not help"),
                 facts);
     }
 

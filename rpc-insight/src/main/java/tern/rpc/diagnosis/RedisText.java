@@ -151,7 +151,8 @@ final class RedisText {
                 name,
                 Change.of(
                         Where.CODE,
-                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name) + "; no pool size helps"),
+                        fewer(name) + StoreText.at(place) + ": " + name + orElse(name)
+                                + "; a different pool size does not help"),
                 facts);
     }
 
@@ -176,7 +177,7 @@ final class RedisText {
                         fewer(command.name()) + ": " + command.name() + ", which thread " + command.threadName()
                                 + " runs outside of calls"
                                 + (line == null ? "" : " in " + ApplicationCode.shown(line))
-                                + "; the commands of calls wait meanwhile; no pool size helps"),
+                                + "; the commands of calls wait meanwhile; a different pool size does not help"),
                 List.of("outside  "
                         + (usually < 0
                                 ? command.name() + " takes " + Times.millis(command.nanos()) + " ms"

@@ -46,7 +46,7 @@ final class RemoteText {
                 Where.CODE,
                 "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
-                        + " code runs it for more elements: " + part.name() + "; no pool size helps");
+                        + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
     /** Returns the recommended change if calls run a new operation. */
@@ -75,7 +75,7 @@ final class RemoteText {
                         "call the final address " + to + " directly"
                                 + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))
                                 + ", or find out why the peer answers with redirects: "
-                                + counts.redirects() + "; no pool size helps"),
+                                + counts.redirects() + "; a different pool size does not help"),
                 facts);
     }
 
@@ -289,7 +289,7 @@ final class RemoteText {
                         ask(part, outside.isEmpty() ? service : names(outside) + ", " + service) + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + (counts.areNew(part)
-                                        ? "; calls do not usually make this call, so also find out why they make it now"
+                                        ? "; this remote call is unusual, so also find out why calls make it now"
                                         : "")
                                 + "; meanwhile " + meanwhile(part)
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),

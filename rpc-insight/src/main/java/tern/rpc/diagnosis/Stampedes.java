@@ -200,7 +200,7 @@ final class Stampedes {
                                 + " or one lock for each"
                                 + " key)" + StoreText.at(operations.placeOf(phase, part.name())) + ": "
                                 + found.text()
-                                + ": " + part.name() + "; no pool size helps"),
+                                + ": " + part.name() + "; a different pool size does not help"),
                 facts);
     }
 

@@ -94,7 +94,7 @@ final class StoreText {
                             Where.STATEMENT,
                             "run one statement instead of " + Math.round(sum.count()) + " per call (join, IN list or"
                                     + " batch)"
-                                    + at(place) + ": " + text + "; no pool size helps"),
+                                    + at(place) + ": " + text + "; a different pool size does not help"),
                     facts);
         }
         if (counts.areMore(part)) {
@@ -135,7 +135,7 @@ final class StoreText {
                             Where.STATEMENT,
                             "read fewer rows by this statement: use pages (limit, Pageable), a narrower condition, or"
                                     + " fewer columns" + at(place) + ": it returns " + results.text(part) + ": " + text
-                                    + "; no pool size helps"),
+                                    + "; a different pool size does not help"),
                     facts);
         }
         DatabaseLocks locks = new DatabaseLocks(operations, pools);
@@ -174,7 +174,7 @@ final class StoreText {
                                     + "; if no session holds it, check the plan or a trigger of this"
                                     + " statement" + at(place) + ": "
                                     + text
-                                    + "; no pool size helps"),
+                                    + "; a different pool size does not help"),
                     facts);
         }
         if (waitsForRows(part)) {
@@ -206,7 +206,9 @@ final class StoreText {
         return new CauseDescription(
                 kind,
                 name,
-                Change.of(Where.CODE, holder.advice() + "; waiting: " + waiting + "; no pool size helps"),
+                Change.of(
+                        Where.CODE,
+                        holder.advice() + "; waiting: " + waiting + "; a different pool size does not help"),
                 all);
     }
 
@@ -228,7 +230,7 @@ final class StoreText {
     private static String moreRowsAtOnce(String text, @Nullable String place) {
         return "check this statement's plan and indexes, read fewer rows, or set a larger fetch size"
                 + " (Statement.setFetchSize, hibernate.jdbc.fetch_size)" + at(place) + ": " + text
-                + "; no pool size helps";
+                + "; a different pool size does not help";
     }
 
     private String slow(Part part, String text, @Nullable String place, double eachNanos) {
@@ -240,7 +242,7 @@ final class StoreText {
             LargeResults results = new LargeResults(evidence, excess, operations);
             String rows = results.fact(part) == null ? "" : " (" + results.text(part) + ")";
             return "read fewer rows or columns, or read in pages, because this statement returns much data" + rows
-                    + at(place) + ": " + text + isNew + "; no pool size helps";
+                    + at(place) + ": " + text + isNew + "; a different pool size does not help";
         }
         String locks = Statements.writes(text.toLowerCase(Locale.ROOT))
                 ? ", a trigger of its table, or the lock that it waits for"
@@ -250,7 +252,7 @@ final class StoreText {
                 ? "the types of its parameters (a number compared with text uses no index), "
                 : "";
         return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks + at(place) + ": "
-                + text + values + isNew + "; no pool size helps";
+                + text + values + isNew + "; a different pool size does not help";
     }
 
     /**

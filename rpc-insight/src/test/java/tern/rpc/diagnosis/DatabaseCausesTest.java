@@ -77,7 +77,7 @@ class DatabaseCausesTest {
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("SLOW STATEMENT: " + READ);
         assertThat(first(miss).change().text())
                 .contains("; compare its values, because other executions take 2.0 ms")
-                .endsWith("; no pool size helps");
+                .endsWith("; a different pool size does not help");
     }
 
     @Test

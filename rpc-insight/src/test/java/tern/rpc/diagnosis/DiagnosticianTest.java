@@ -170,7 +170,7 @@ class DiagnosticianTest {
     }
 
     @Test
-    void operationOfRunningCallsHasTheNameOfTheSlowOperation() {
+    void causeIsNamedAfterTheSlowOperationWhileCallsStillRunIt() {
         shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 5));
         Shop.Steps steps = shop.new Steps(0);
         long started = shop.now();

@@ -90,7 +90,7 @@ class FullExecutorsTest {
     }
 
     @Test
-    void executorWhoseTasksWaitForAConnectionIsASymptomOfItsHolders() throws Exception {
+    void fullExecutorIsASymptomOfTheThreadsThatHoldTheConnectionsItsTasksWaitFor() throws Exception {
         holdAllConnections();
 
         List<Cause> causes =

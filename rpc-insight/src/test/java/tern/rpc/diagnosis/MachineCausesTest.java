@@ -72,7 +72,7 @@ class MachineCausesTest {
         assertThat(seldom.change().text())
                 .isEqualTo("do less work in Rates.of; fewer or smaller objects also need less processor time: 480"
                         + " MB/s are allocated,"
-                        + " usually 9; no pool size helps");
+                        + " usually 9; a different pool size does not help");
     }
 
     private static Machine allocating(double collecting) {

@@ -78,7 +78,7 @@ class NameLookupsTest {
     }
 
     @Test
-    void lookupThatFewLooksFindIsNotTheCause() {
+    void lookupInFewSamplesIsNotTheCause() {
         Cause first =
                 first(watch(2, look("HttpClient-1-Worker-0", Thread.State.RUNNABLE, LOOKUP), "HttpClient-1-Worker"));
 
@@ -86,7 +86,7 @@ class NameLookupsTest {
     }
 
     @Test
-    void lookupsOfManyThreadsAtOneMomentAreOneLook() {
+    void threadsThatLookUpNamesInTheSameSampleCountOnce() {
         TaskWatch watch = new TaskWatch();
         for (int i = 0; i < 6; i++) {
             watch.lookups().begin();

@@ -58,7 +58,7 @@ class NewHttpClientsTest {
     }
 
     @Test
-    void clientsThatNoLookFoundBeforeAreNotNew() {
+    void clientsWithoutEarlierSamplesDoNotCountAsNew() {
         NewHttpClients clients = new NewHttpClients();
         clients.add("HttpClient-5-SelectorManager");
         clients.looked(TimeUnit.SECONDS.toNanos(1));

@@ -235,7 +235,7 @@ class OperationCountsTest {
     }
 
     @Test
-    void onlyExchangeOfAMethodIsSlowAndNew() {
+    void singleExchangeOfAMethodIsSlowAndNew() {
         Diagnosis miss =
                 shop.healthy(call -> call.own(2)).miss(call -> call.own(2).in(Phase.HTTP, "GET rates:80", 190));
 

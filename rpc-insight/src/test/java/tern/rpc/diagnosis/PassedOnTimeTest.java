@@ -371,7 +371,7 @@ class PassedOnTimeTest {
     }
 
     @Test
-    void reportThatIsAlwaysSlowDoesNotKeepAMissOpen() {
+    void missEndsAlthoughAnotherMethodIsAlwaysSlow() {
         for (int i = 0; i < 120; i++) {
             secondWithReports(i % 2, USUAL);
         }
@@ -388,7 +388,7 @@ class PassedOnTimeTest {
     }
 
     @Test
-    void reportsThatWereNeverQuickDoNotKeepAMissOpenThatBeganAtTheStart() {
+    void missThatBeganAtTheStartEndsAlthoughAnotherMethodWasNeverQuick() {
         for (int i = 0; i < 80; i++) {
             secondWithReports(2, call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 190));
         }

@@ -50,7 +50,7 @@ class PoolCausesTest {
     }
 
     @Test
-    void connectionsThatAreNotGivenBackAreNamedBeforeTheSizeOfThePool() {
+    void leakedConnectionsAreNamedBeforeTheSizeOfThePool() {
         Holders holders = new Holders();
         holders.size(4);
         PoolSource pool = PoolSource.of(() -> druid(4, 4, 90, 50), holders);

@@ -235,7 +235,7 @@ class SeveralStoresTest {
     }
 
     @Test
-    void onlyHttpPeerWhoseRequestsAreAllSlowerIsNamedAlthoughItsNamesContainNoPort() {
+    void singleHttpPeerWhoseRequestsAreAllSlowerIsNamedAlthoughItsNamesContainNoPort() {
         Consumer<Shop.Steps> usual =
                 operations(Phase.HTTP, "GET api.example.com/orders", 2, "GET api.example.com/items", 2);
         Consumer<Shop.Steps> slow =

@@ -300,7 +300,7 @@ class StackReaderTest {
     }
 
     @Test
-    void lookupThatWaitsForALookupOfTheSameNameIsALookup() {
+    void waitForALookupOfTheSameHostCountsAsALookup() {
         assertThat(waitingIn(
                         "java.util.concurrent.locks.ReentrantLock/lock",
                         "java.net.InetAddress$NameServiceAddresses/get",

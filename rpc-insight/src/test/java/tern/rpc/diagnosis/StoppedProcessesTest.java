@@ -61,7 +61,7 @@ class StoppedProcessesTest {
         shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
         shop.pauses = (from, to) -> {
             Times times = new Times();
-            times.add(Part.of(Part.Kind.OUTSIDE), Math.min(to - from, millis * 1e6));
+            times.add(Part.of(Part.Kind.OUTSIDE), Math.min((double) (to - from), millis * 1e6));
             return times;
         };
         return DiagnosisText.title(first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));

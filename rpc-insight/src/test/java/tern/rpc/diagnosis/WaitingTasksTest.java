@@ -209,7 +209,7 @@ class WaitingTasksTest {
     }
 
     @Test
-    void onlyExecutorWithAMuchLongerQueueThanUsualIsAwaited() throws Exception {
+    void callsWaitForTheSingleExecutorWithAMuchLongerQueueThanUsual() throws Exception {
         AtomicInteger waiting = new AtomicInteger();
         shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 1)
                 .now(1, 0, waiting.get())
@@ -243,7 +243,7 @@ class WaitingTasksTest {
     }
 
     @Test
-    void onlyBusyExecutorIsNotAwaitedIfNothingConnectsItWithTheCalls() throws Exception {
+    void callsAreNotSaidToWaitForASingleBusyExecutorWithoutEvidence() throws Exception {
         shop.healthy(USUAL);
         for (int i = 0; i < THREADS; i++) {
             packager.execute(() -> Batch.run(end));
@@ -311,7 +311,7 @@ class WaitingTasksTest {
     }
 
     @Test
-    void measuredExecutorThatGotNoTaskOfTheCallsIsNotAwaited() throws Exception {
+    void callsAreNotSaidToWaitForAMeasuredExecutorToWhichTheyGaveNoTask() throws Exception {
         AtomicInteger waiting = new AtomicInteger();
         shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 1)
                 .now(1, 0, waiting.get())

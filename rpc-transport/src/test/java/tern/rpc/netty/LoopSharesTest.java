@@ -201,7 +201,7 @@ class LoopSharesTest {
     }
 
     @Test
-    void onlyAddressNeverRests() {
+    void singleAddressIsNeverPaused() {
         List<SocketReading> busy = connect(2, 100);
 
         assertThat(read(busy, LoopShares.PASS_NANOS)).isEqualTo(100);
@@ -209,7 +209,7 @@ class LoopSharesTest {
     }
 
     @Test
-    void onlyConnectionOfAnAddressNeverRestsWhileFewAddressesAreBusy() {
+    void singleConnectionOfAnAddressIsNeverPausedWhileFewAddressesAreBusy() {
         List<SocketReading> one = connect(2, 1);
         List<SocketReading> other = connect(3, 1);
 

@@ -73,7 +73,7 @@ class QueueRoomTest {
     }
 
     @Test
-    void onlyAsManyStreamsAreNotifiedAsTheRoomIsEnoughFor() {
+    void numberOfNotifiedStreamsDependsOnTheFreeBytesOfTheQueue() {
         queue.add(new Bytes(LIMIT + 1));
         await(100);
 

@@ -49,7 +49,7 @@ class UnsentBudgetTest {
     }
 
     @Test
-    void onlyConnectionOfAServerMayUseThreeQuarters() {
+    void singleConnectionOfAServerMayUseThreeQuarters() {
         FairBudget.Part only = from(1);
         budget.add(only, BUDGET * 3L / 4);
 
@@ -106,7 +106,7 @@ class UnsentBudgetTest {
     }
 
     @Test
-    void onlyAddressWithUnreadAnswersMayUseAQuarterOfASmallHeap() {
+    void singleAddressWithUnreadAnswersMayUseAQuarterOfASmallHeap() {
         UnsentBudget small = new UnsentBudget(STREAM, 64 << 20, 256 << 20);
         FairBudget.Part only = from(1, small);
         small.add(only, 48 << 20);

@@ -92,7 +92,7 @@ enum Attack {
 
     /** Requests large answers and closes the connection without reading them. */
     LEAVING_READERS(
-            "answers of 8 MiB by dubbo, 4 on each of 40 connections from 20 addresses that leave after 0.3 s",
+            "answers of 8 MiB by dubbo, 4 on each of 40 connections from 20 addresses that disconnect after 0.3 s",
             false,
             Crowds::leavingReaders),
 
@@ -143,13 +143,13 @@ enum Attack {
 
     /** Makes the server create large results for dubbo calls and closes the connection without reading them. */
     LEAVING_DUBBO(
-            "texts of 6 MB by dubbo, 4 on each of 80 connections from 20 addresses that leave at once",
+            "texts of 6 MB by dubbo, 4 on each of 80 connections from 20 addresses that disconnect at once",
             false,
             attacker -> Hoards.leaving(attacker, true)),
 
     /** Makes the server create large results for HTTP/1.1 calls and closes the connection without reading them. */
     LEAVING_HTTP(
-            "texts of 6 MB by HTTP/1.1, on 80 connections from 20 addresses that leave after 0.1 s",
+            "texts of 6 MB by HTTP/1.1, on 80 connections from 20 addresses that disconnect after 0.1 s",
             false,
             attacker -> Hoards.leaving(attacker, false)),
 
@@ -158,7 +158,7 @@ enum Attack {
 
     /** Sends one-way calls to a slow method as fast as possible. */
     ONE_WAY_FLOOD(
-            "2,000 one-way calls on each of 40 connections from 20 addresses that leave at once",
+            "2,000 one-way calls on each of 40 connections from 20 addresses that disconnect at once",
             false,
             Hoards::oneWayFlood),
 
@@ -253,7 +253,7 @@ enum Attack {
                 return attack;
             }
         }
-        throw new IllegalArgumentException("attack '" + name + "' is not known; known are "
+        throw new IllegalArgumentException("attack '" + name + "' is not known; expected one of "
                 + Arrays.stream(values()).map(Attack::title).toList());
     }
 

@@ -59,7 +59,7 @@ public final class Attacks {
             }
         }
         if (!PEERS.containsAll(servers)) {
-            throw new IllegalArgumentException("--peers is " + servers + "; known are " + PEERS);
+            throw new IllegalArgumentException("--peers is " + servers + "; expected some of " + PEERS);
         }
         this.attacks = chosen;
         this.peers = servers;

@@ -169,7 +169,7 @@ public final class ClusterDemo {
                 verdict.passed() ? "none" : "see below"));
         verdict.inFlight().forEach(call -> say("  in flight at the kill: " + call.reason()));
         if (verdict.passed()) {
-            say("PASS: nothing was lost but what was in flight at the kill.");
+            say("PASS: only calls in flight at the killed provider were lost.");
         } else {
             say("FAIL: " + String.join("\n      ", verdict.reasons()));
         }

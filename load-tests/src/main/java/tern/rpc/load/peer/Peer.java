@@ -92,7 +92,7 @@ interface Peer extends AutoCloseable {
         boolean encrypted = encryption != Encryption.NONE;
         String peer = encryption.clearText(name);
         if (encrypted && !ENCRYPTED.contains(peer)) {
-            throw new IllegalArgumentException("peer '" + name + "' is not known; known are " + NAMES);
+            throw new IllegalArgumentException("peer '" + name + "' is not known; expected one of " + NAMES);
         }
         return switch (peer) {
             case "tern-dubbo" -> new TernPeer("dubbo", false, encrypted);
@@ -110,7 +110,7 @@ interface Peer extends AutoCloseable {
             case "rmi" -> new RmiPeer();
             case "floor" -> new FloorPeer(Workers::tern);
             case "floor-queue" -> new FloorPeer(Workers::jdk);
-            default -> throw new IllegalArgumentException("peer '" + name + "' is not known; known are " + NAMES);
+            default -> throw new IllegalArgumentException("peer '" + name + "' is not known; expected one of " + NAMES);
         };
     }
 }

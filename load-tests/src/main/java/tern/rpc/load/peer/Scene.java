@@ -46,7 +46,8 @@ record Scene(String name, int callers, int pairs, String description) {
                 .filter(scene -> scene.name.equals(name))
                 .findFirst()
                 .orElseThrow(
-                        () -> new IllegalArgumentException("scene '" + name + "' is not known; known are " + NAMES));
+                        () -> new IllegalArgumentException(
+                                "scene '" + name + "' is not known; expected one of " + NAMES));
     }
 
     Scene withCallers(int callers) {

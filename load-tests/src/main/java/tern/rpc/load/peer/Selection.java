@@ -108,7 +108,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
                 .collect(Collectors.joining(", "));
         if (!unknown.isEmpty()) {
             throw new IllegalArgumentException(
-                    option + " has " + unknown + "; known are all, " + String.join(", ", known));
+                    option + " has " + unknown + "; expected all, or some of " + String.join(", ", known));
         }
         return names;
     }

@@ -42,11 +42,11 @@ public final class Stability {
                 case "--callers=" -> threads = (int) number(option, value, 1_000);
                 default ->
                     throw new IllegalArgumentException(
-                            "option '" + option + "' is not known; known are --peer=NAME, --hours=H and --callers=N");
+                            "option '" + option + "' is not known; expected --peer=NAME, --hours=H or --callers=N");
             }
         }
         if (!Peer.NAMES.contains(named)) {
-            throw new IllegalArgumentException("--peer is '" + named + "'; known are " + Peer.NAMES);
+            throw new IllegalArgumentException("--peer is '" + named + "'; expected one of " + Peer.NAMES);
         }
         this.peer = named;
         this.hours = asked;

@@ -102,7 +102,7 @@ final class Stores implements AutoCloseable {
                 .start();
         if (!made.waitFor(START_SECONDS, TimeUnit.SECONDS) || made.exitValue() != 0) {
             made.destroyForcibly();
-            throw new IOException("MariaDB made no database; its log is "
+            throw new IOException("MariaDB did not create a database; its log is "
                     + folder.resolve("mariadb-install.log").toAbsolutePath());
         }
         Program mariaDb = Program.start(

@@ -178,7 +178,7 @@ class AuditTest {
                 "{'id': 'X', 'affected': [{'package': {'ecosystem': 'Maven', 'name': 'a:b'}, 'ranges': [{'events': [{}]}]}]}",
                 "{'id': 'X', 'affected': [{'package': {'ecosystem': 'Maven', 'name': 'a:b'}, 'ranges': [{'type': 'ECOSYSTEM'}]}]}",
             })
-    void whatIsNoAdvisoryIsNamed(String text) throws IOException {
+    void errorNamesAFileThatIsNoAdvisory(String text) throws IOException {
         assertThat(run(written(text.replace('\'', '"')))).isEqualTo(Audit.BAD_INPUT);
 
         assertOneLine("written.json");
@@ -192,7 +192,7 @@ class AuditTest {
                 "{'bomFormat': 'CycloneDX'}",
                 "{'bomFormat': 'CycloneDX', 'components': [{'group': 'a', 'name': 'b', 'purl': 'pkg:maven/a/b'}]}",
             })
-    void whatIsNoSbomIsNamed(String text) throws IOException {
+    void errorNamesAFileThatIsNoSbom(String text) throws IOException {
         int end = run(sample("good").toString(), "--sbom=" + written(text.replace('\'', '"')));
 
         assertThat(end).isEqualTo(Audit.BAD_INPUT);

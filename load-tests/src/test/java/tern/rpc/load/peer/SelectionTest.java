@@ -64,7 +64,7 @@ class SelectionTest {
     @ValueSource(
             strings = {"--rounds=0", "--rounds=100", "--millis=x", "--callers=", "--callers=1001", "--round=1", "3", ""
             })
-    void whatMakesNoSenseIsRefused(String option) {
+    void invalidOptionIsRefused(String option) {
         assertThatThrownBy(() -> Selection.of(option))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageMatching("(?s).*(expected|--help).*");

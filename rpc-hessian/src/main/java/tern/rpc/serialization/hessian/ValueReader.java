@@ -371,7 +371,8 @@ final class ValueReader {
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
-            throw new SerializationException("too many references into fields that do not exist here" + in.here());
+            throw new SerializationException(
+                    "too many references to objects in fields that do not exist in this process" + in.here());
         }
         int start = references.position(number);
         int position = in.position();

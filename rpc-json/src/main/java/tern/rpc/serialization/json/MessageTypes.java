@@ -151,7 +151,7 @@ final class MessageTypes {
                 }
             }
             throw new StreamConstraintsException(
-                    "a text of " + length + " digits; at most " + MAX_NUMERAL + " are read in a protobuf message");
+                    "a text of " + length + " digits; at most " + MAX_NUMERAL + " are allowed in a protobuf message");
         }
     }
 

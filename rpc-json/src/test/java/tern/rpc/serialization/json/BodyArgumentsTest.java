@@ -233,7 +233,7 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void aNameOfNoParameterIsRefusedIfAnArgumentIsAbsent() {
+    void unknownParameterNameIsRefusedIfAnArgumentIsAbsent() {
         assertRefused(
                 "both", "{\"Tags\":[\"a\"],\"p\":{}}", "Greetings/both: unknown argument 'Tags'; both has p, tags");
         assertRefused(

@@ -274,7 +274,7 @@ class HostileJsonTest {
                 "[1,]",
                 "{\"a\":1,}"
             })
-    void whatIsNotJsonIsRefused(String text) {
+    void invalidJsonIsRefused(String text) {
         assertThat(message("any", text)).startsWith("Target/any");
     }
 

@@ -159,6 +159,6 @@ class JsonMessagesTest {
         assertThat(method("item").argument("{\"name\":\"" + text + "\"}"))
                 .isEqualTo(Item.newBuilder().setName(text).build());
         assertThatThrownBy(() -> method("item").argument("{\"name\":\"" + digits + "1\"}"))
-                .hasMessageEndingWith("a text of 4097 digits; at most 4096 are read in a protobuf message");
+                .hasMessageEndingWith("a text of 4097 digits; at most 4096 are allowed in a protobuf message");
     }
 }

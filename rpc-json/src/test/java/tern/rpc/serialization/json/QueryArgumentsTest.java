@@ -83,7 +83,7 @@ class QueryArgumentsTest {
     }
 
     @Test
-    void aNameOfNoParameterIsRefusedIfAnArgumentIsAbsent() {
+    void unknownParameterNameIsRefusedIfAnArgumentIsAbsent() {
         assertThatThrownBy(() -> method("byNumber").query("n=3&Limit=5"))
                 .isInstanceOf(SerializationException.class)
                 .hasMessage("Search/byNumber: unknown argument 'Limit'; byNumber has n, limit");

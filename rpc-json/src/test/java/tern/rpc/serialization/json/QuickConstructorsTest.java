@@ -90,7 +90,7 @@ class QuickConstructorsTest {
                 "generic; {'more':[{'from':2,'to':1}]}; Service/generic, result at $.more[0] could",
                 "ranges; [{'from':1,'to':1},{'from':2,'to':1}]; Service/ranges, result at $[1] could"
             })
-    void whatAConstructorRefusesIsToldWithItsPlace(String method, String json, String place) {
+    void errorNamesTheMemberThatAConstructorRejects(String method, String json, String place) {
         assertThatThrownBy(() -> read(method, json.replace('\'', '"')))
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining(place)

@@ -105,7 +105,7 @@ class GateOptionsTest {
                     --url=http://h:1 --service=S                       | --method is missing; expected a method, such as greet or place~Si; see --help
                     --url=http://h:1 --service=S --method=m(int)       | --method is 'm(int)'; expected a method, such as greet or place~Si
                     """)
-    void whatIsCalledMustBeSaid(String arguments, String line) {
+    void missingOrInvalidTargetIsRefused(String arguments, String line) {
         assertRefused(List.of(arguments.split(" ")), line);
     }
 

@@ -99,7 +99,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void aMessageOfItsOwnVersionHasNone() {
+    void messageOfTheSameVersionHasNoUnknownFields() {
         Page page = Page.newBuilder()
                 .addRows(Row.newBuilder().setId(1).setColour(Colour.RED).addStripes(Colour.GREEN))
                 .putNamed("a", Row.newBuilder().setName("b").build())

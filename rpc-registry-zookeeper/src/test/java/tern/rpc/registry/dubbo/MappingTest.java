@@ -20,7 +20,7 @@ class MappingTest {
     }
 
     @Test
-    void whatCannotBeAPartOfAPathIsNoName() {
+    void namesThatCannotBePartOfAPathAreIgnored() {
         assertThat(Mapping.parse("app1,,../../x,a/b,a\nb,.,..,app2,app1,\u202eevil\uffff"))
                 .doesNotContain("../../x", "a/b", "a\nb", ".", "..", "")
                 .contains("app1", "app2")

@@ -82,7 +82,7 @@ class ProviderUrlTest {
                 "dubbo://a\nb:1/x",
                 "dubbo://a\u202eb:1/x"
             })
-    void whatIsNoUrlIsRefusedWithoutRepeatingIt(String text) {
+    void invalidUrlIsRefusedWithoutLineBreaksInTheMessage(String text) {
         assertThatThrownBy(() -> ProviderUrl.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageNotContaining("\n");

@@ -354,7 +354,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         } catch (RpcException e) {
             throw new RpcStartException(
                     where + " asks for a check at start: " + e.status().description(),
-                    "Start a provider first, or leave out check.",
+                    "Start a provider first, or remove check=true.",
                     e);
         }
     }

@@ -115,8 +115,9 @@ record ServerLimits(@Nullable Integer server, int threads, Map<String, RpcServer
             throw new RpcStartException(
                     property(service, method) + " is set, but no exported service " + service + " has a method "
                             + method,
-                    "Correct the name: the simple name of an exported interface in any form, and the name of one of its"
-                            + " methods, or leave the property out.",
+                    "Correct the property's name, or remove the property. The name contains the simple name of an"
+                            + " exported interface, and the name of one of its methods, in any form (placeOrder,"
+                            + " place-order).",
                     null);
         }
         return meant;

@@ -95,8 +95,8 @@ final class WeakenedSettings {
     private static void refuse(List<Weakness> surprising, String profile) {
         if (!surprising.isEmpty()) {
             throw new RpcStartException(
-                    "the profile " + profile + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
-                            + ", which makes the server less safe",
+                    "the profile " + profile + " is active, and " + ACCEPTED + " does not list these"
+                            + " settings, which make the server less safe: " + joined(surprising),
                     "Remove the settings that are not intended, or set " + ACCEPTED + "="
                             + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",
                     null);

@@ -157,7 +157,7 @@ class ClusterReportTest {
     }
 
     @Test
-    void onlyProviderHasAllCalls() {
+    void singleProviderHasAllCalls() {
         provider(Greeter.class)
                 .run(there -> consumer(addressOf(there)).run(here -> {
                     here.getBean(User.class).greetings.greet("x");

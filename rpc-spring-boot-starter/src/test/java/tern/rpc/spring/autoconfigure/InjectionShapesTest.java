@@ -265,7 +265,7 @@ class InjectionShapesTest {
     }
 
     @Test
-    void missingBeanOfAnApplicationThatCallsNothingIsNotOurs() {
+    void missingBeanIsNotAnalyzedIfTheApplicationMakesNoCalls() {
         application(Forgetful.class)
                 .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, environment("rpc.client.timeout=1s"))
                                 .analyze(here.getStartupFailure()))
@@ -279,7 +279,7 @@ class InjectionShapesTest {
     }
 
     @Test
-    void missingBeanOfAnybodyElseIsNotOurs() {
+    void missingBeanThatIsNoReferenceIsNotAnalyzed() {
         application(Needy.class)
                 .run(here -> assertThat(new LostReferenceFailureAnalyzer(null, null).analyze(here.getStartupFailure()))
                         .isNull());

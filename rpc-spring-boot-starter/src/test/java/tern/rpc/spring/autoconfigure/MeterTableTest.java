@@ -74,7 +74,7 @@ class MeterTableTest {
     }
 
     @Test
-    void onlyRefusalsOfFloodsAreNotRegisteredByAnOrdinaryApplication() {
+    void ordinaryApplicationRegistersAllMetersExceptRefusalsOfFloods() {
         Set<String> names = Arrays.stream(RpcMeter.values()).map(RpcMeter::key).collect(toSet());
         names.removeAll(registered().keySet());
 

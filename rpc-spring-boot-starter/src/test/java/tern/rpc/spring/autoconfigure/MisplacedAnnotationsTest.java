@@ -263,7 +263,7 @@ class MisplacedAnnotationsTest {
         application(User.class)
                 .withPropertyValues("rpc.client.url=nacos://127.0.0.1:8848")
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
-                        .hasMessageContaining("as a registry, zookeeper and file are supported"));
+                        .hasMessageContaining("the supported registries are zookeeper and file"));
     }
 
     @Test

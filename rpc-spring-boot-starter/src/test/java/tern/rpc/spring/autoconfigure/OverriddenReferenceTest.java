@@ -210,7 +210,7 @@ class OverriddenReferenceTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void otherLocalBeanIsNotUsedWhichIsSaid(CapturedOutput output) {
+    void logSaysThatAnotherLocalBeanIsNotUsed(CapturedOutput output) {
         Logger log = (Logger) LoggerFactory.getLogger(OverridingBeans.class);
         log.setLevel(Level.INFO);
         try {

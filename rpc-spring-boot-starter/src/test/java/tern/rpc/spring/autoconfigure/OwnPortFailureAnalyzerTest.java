@@ -35,7 +35,7 @@ class OwnPortFailureAnalyzerTest {
     }
 
     @Test
-    void otherPlaceholdersAreNotOurs() {
+    void otherPlaceholdersAreNotAnalyzed() {
         run(Other.class, analysis -> assertThat(analysis).isNull());
     }
 

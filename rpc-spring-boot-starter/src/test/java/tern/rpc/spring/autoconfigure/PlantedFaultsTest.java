@@ -84,7 +84,7 @@ class PlantedFaultsTest {
                                                 Fault.STATEMENT,
                                                 "SLOW STATEMENT",
                                                 "select audit(?)",
-                                                "no pool size helps");
+                                                "a different pool size does not help");
                                         assertNamed(load, Fault.PROVIDER, "PEER", "Store.stock", "Store.stock");
                                         assertNamed(load, Fault.TASKS, "SLOW TASKS", "mail", "OfficeBean.print");
                                         assertNamed(

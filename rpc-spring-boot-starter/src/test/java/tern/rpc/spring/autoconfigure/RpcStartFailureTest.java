@@ -134,7 +134,7 @@ class RpcStartFailureTest {
     }
 
     @Test
-    void allowedPackageWithoutItsEndingIsWarnedAbout(CapturedOutput output) {
+    void warningNamesAnAllowedPackageWithoutItsEnding(CapturedOutput output) {
         try (var context = new SpringApplicationBuilder(Provider.class)
                 .web(WebApplicationType.NONE)
                 .run("--rpc.server.port=0", "--rpc.limits.allowed-classes=com.example,java.util.Optional,org.shop.*")) {

@@ -96,7 +96,7 @@ final class DubboServerCall extends NettyServerCall {
     public Invocation decode(ServiceLookup services, Admission admission) {
         ByteBuf bytes = takeBody();
         if (bytes == null) {
-            throw RpcException.refusal(StatusCode.CANCELLED, "the call ended before it was read", Executed.NO);
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call ended before its request was read", Executed.NO);
         }
         int permits = 0;
         try {

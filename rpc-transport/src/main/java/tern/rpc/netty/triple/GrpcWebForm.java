@@ -58,8 +58,8 @@ final class GrpcWebForm implements HttpForm {
         if (!codecs.serves(method, inBytes.isJson())) {
             throw unimplemented(method
                     + (method.payload() == Payload.JAVA
-                            ? " takes no protobuf; in gRPC-Web it is called with " + GrpcWebEncoding.BINARY + "+json"
-                            : " takes bytes, which have no JSON; it is called with " + GrpcWebEncoding.BINARY));
+                            ? " takes no protobuf; in gRPC-Web, call it with " + GrpcWebEncoding.BINARY + "+json"
+                            : " takes bytes, which have no JSON form; call it with " + GrpcWebEncoding.BINARY));
         }
         if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
             throw unimplemented(method + " streams both ways, which needs HTTP/2");

@@ -386,7 +386,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     Frame takeRequest() {
         Frame request = body.takeSingle();
         if (request == null) {
-            throw RpcException.refusal(StatusCode.CANCELLED, "the call ended before it was read", Executed.NO);
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call ended before its request was read", Executed.NO);
         }
         return request;
     }

@@ -126,7 +126,7 @@ final class RequestBody {
         phase = isRead() ? Phase.SERVED : Phase.CLOSED;
     }
 
-    /** Drops the rest of the body, and a message that the server has not taken. */
+    /** Drops the rest of the body, and the received message if {@link #takeSingle} has not returned it. */
     void stopReading() {
         keepSingle();
         discard();

@@ -255,7 +255,7 @@ final class TripleMetadata {
                 if (!token) {
                     throw refused("the name of the header '" + name + "' has the character U+"
                             + String.format(Locale.ROOT, "%04X", (int) character)
-                            + "; names are letters, digits, '-', '_' and '.'");
+                            + "; names may contain letters, digits, '-', '_' and '.'");
                 }
             }
         }

@@ -256,7 +256,7 @@ final class WrapperCodec implements PayloadCodec {
 
     private static void checkSerializeType(String type) {
         if (!isHessian(type)) {
-            throw new SerializationException("the answer is in serialization '" + type + "', not in hessian4");
+            throw new SerializationException("the answer uses serialization '" + type + "' instead of hessian4");
         }
     }
 

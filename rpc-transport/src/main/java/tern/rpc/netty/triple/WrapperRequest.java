@@ -106,7 +106,7 @@ final class WrapperRequest {
         }
         return refused(
                 StatusCode.INVALID_ARGUMENT,
-                "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
+                "the arguments use serialization '" + start + "'; this server reads hessian4 and hessian2");
     }
 
     private static boolean isInName(int c) {

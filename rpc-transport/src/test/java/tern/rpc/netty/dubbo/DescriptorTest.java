@@ -34,7 +34,7 @@ class DescriptorTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"V", "L", "[", "Ljava/lang/String", "I;", "java.lang.String", "L;", "Ljava/lang/Strin[;", "L[;"})
-    void whatIsNoDescriptorIsRefused(String descriptor) {
+    void invalidDescriptorIsRefused(String descriptor) {
         assertThatThrownBy(() -> Descriptor.parameters(descriptor)).isInstanceOf(SerializationException.class);
     }
 }

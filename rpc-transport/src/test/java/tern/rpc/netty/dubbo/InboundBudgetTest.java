@@ -88,7 +88,7 @@ class InboundBudgetTest {
             assertThat(sockets.get(i).read().id()).isEqualTo(i);
             sockets.get(i).close();
         }
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
     }
 
     @Test
@@ -105,7 +105,7 @@ class InboundBudgetTest {
             }
         }
         flooding.forEach(RawSocket::close);
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
     }
 
     @Test
@@ -122,11 +122,11 @@ class InboundBudgetTest {
             assertThat(diligent.read().id()).isEqualTo(77);
         }
         lazy.forEach(RawSocket::close);
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
     }
 
     @Test
-    void memoryOfPeersThatLeaveIsGivenBack() {
+    void memoryOfPeersThatDisconnectIsReleased() {
         RpcServer server = serve(Duration.ofSeconds(30));
         List<RawSocket> leaving = IntStream.range(0, 8)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
@@ -135,7 +135,7 @@ class InboundBudgetTest {
 
         leaving.forEach(RawSocket::close);
 
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
         try (RawSocket next = RawSocket.connect(server.port())) {
             assertThat(next.send(request(5)).read().id()).isEqualTo(5);
         }
@@ -197,7 +197,7 @@ class InboundBudgetTest {
         for (CompletableFuture<String> call : calls) {
             assertThat(call.get(60, TimeUnit.SECONDS)).hasSameSizeAs(text);
         }
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
     }
 
     /**
@@ -236,6 +236,6 @@ class InboundBudgetTest {
                         .echo("somebody new"))
                 .isEqualTo("somebody new");
         strangers.forEach(RawSocket::close);
-        Await.until("all memory is given back", () -> held() == 0);
+        Await.until("all memory is released", () -> held() == 0);
     }
 }

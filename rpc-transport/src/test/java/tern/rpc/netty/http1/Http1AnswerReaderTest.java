@@ -113,7 +113,7 @@ class Http1AnswerReaderTest {
                 "HTTP/1.1 200 OK~transfer-encoding: chunked~~x~ | hexadecimal",
                 "HTTP/1.1 200 OK~~ | neither a length nor chunks",
             })
-    void whatTwoReadersCouldReadDifferentlyIsRefused(String answer, String message) {
+    void ambiguousAnswerIsRefused(String answer, String message) {
         in.writeBytes(answer.replace("~", "\r\n").getBytes(ISO_8859_1));
 
         assertThatThrownBy(() -> reader.read(in))

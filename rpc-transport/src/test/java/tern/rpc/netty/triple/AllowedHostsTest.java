@@ -185,7 +185,7 @@ class AllowedHostsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"http://a", "a:80", "a/b", "", "*", "a b"})
-    void whatIsNoHostIsNotAccepted(String name) {
+    void invalidHostIsRefused(String name) {
         assertThatThrownBy(() -> new AllowedHosts(Set.of(name)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not a host");

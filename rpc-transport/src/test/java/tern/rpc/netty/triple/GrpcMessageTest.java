@@ -21,7 +21,7 @@ class GrpcMessageTest {
                 "'line\nfeed'|line%0Afeed",
                 "~|~"
             })
-    void whatIsEncodedIsDecoded(String text, String encoded) {
+    void encodedTextIsDecoded(String text, String encoded) {
         assertThat(GrpcMessage.encode(text)).isEqualTo(encoded);
         assertThat(GrpcMessage.decode(encoded)).isEqualTo(text);
     }
@@ -47,7 +47,7 @@ class GrpcMessageTest {
 
     @ParameterizedTest
     @CsvSource({"plain 100% bad, plain 100% bad", "%, %", "%4, %4", "%zz%41, %zzA", "a+b, a+b", "%2b, +"})
-    void whatIsNoEscapeStaysAsItIs(String encoded, String text) {
+    void invalidEscapesAreKept(String encoded, String text) {
         assertThat(GrpcMessage.decode(encoded)).isEqualTo(text);
     }
 

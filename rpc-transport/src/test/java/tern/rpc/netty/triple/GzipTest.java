@@ -65,7 +65,7 @@ class GzipTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100, 4_096, 100_000})
-    void whatOthersWriteIsRead(int length) throws IOException {
+    void outputOfTheJdkIsRead(int length) throws IOException {
         assertThat(decompressed(byTheJdk(random(length)), length)).isEqualTo(random(length));
     }
 

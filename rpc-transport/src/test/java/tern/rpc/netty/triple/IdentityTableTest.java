@@ -722,7 +722,7 @@ class IdentityTableTest {
 
     @ParameterizedTest
     @MethodSource("policies")
-    void probesNeedNothing(Policy policy) {
+    void probesNeedNoTokenAndNoAuthorization(Policy policy) {
         WebRequest probe =
                 WebRequest.post("/" + HEALTH + "/Check", "application/grpc").body(TestFrame.of(0, new byte[0]));
 

@@ -63,7 +63,7 @@ class InboundBudgetHttpTest {
                 }
             }
             Await.until(
-                    "all memory is given back",
+                    "all memory is released",
                     () -> registry.get(RpcMeter.SERVER_INBOUND.key()).gauge().value() == 0);
         }
     }

@@ -135,7 +135,7 @@ class JsonBodiesTest extends JsonCalls {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void jsonWithTheContentTypeOfAFormLeadsToTheHeader(Version version) {
+    void errorForJsonWithTheContentTypeOfAFormNamesTheContentType(Version version) {
         HttpRequest refused = to("find")
                 .header("content-type", "application/x-www-form-urlencoded")
                 .POST(BodyPublishers.ofString("{\"id\":\"a\"}"))

@@ -94,7 +94,7 @@ class MethodLimitHttpTest {
 
             assertThat(bad.statusCode()).isEqualTo(400);
             Await.until( // the worker may return the permit a moment after it has sent the answer
-                    "the place is given back",
+                    "the permit is released",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }
     }

@@ -32,7 +32,7 @@ class UnfinishedAnswersTest {
     }
 
     @Test
-    void onlyAnswerIsAlwaysRead() {
+    void singleAnswerIsAlwaysRead() {
         assertThat(first.holds(6 * MIB)).isNull();
         assertThat(first.holds(64 * MIB)).isNull();
 

@@ -103,7 +103,7 @@ class UnpackedRequestTest {
 
     @ParameterizedTest
     @EnumSource
-    void largeRequestIsReadAndItsMemoryGivenBack(HttpClient.Version version) throws Exception {
+    void largeRequestIsReadAndItsMemoryReleased(HttpClient.Version version) throws Exception {
         HttpResponse<String> answer = send(version, json(1 << 20));
 
         assertThat(answer.body()).isEqualTo(String.valueOf(1 << 20));
@@ -111,7 +111,7 @@ class UnpackedRequestTest {
 
     @ParameterizedTest
     @EnumSource
-    void requestThatFindsNoRoomIsNotUnpackedFurther(HttpClient.Version version) throws Exception {
+    void decompressionStopsIfTheMemoryOfTheConnectionIsUsedUp(HttpClient.Version version) throws Exception {
         HttpResponse<String> answer = send(version, json(TOO_MUCH));
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(429);
@@ -178,7 +178,7 @@ class UnpackedRequestTest {
     }
 
     @Test
-    void framedMessageThatFindsNoRoomIsRefused() throws Exception {
+    void framedMessageIsRefusedIfTheMemoryOfTheConnectionIsUsedUp() throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://127.0.0.1:" + server.port() + "/test.Texts/length"))
                 .header("content-type", "application/grpc-web+json")

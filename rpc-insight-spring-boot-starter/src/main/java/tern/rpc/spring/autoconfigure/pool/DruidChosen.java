@@ -27,7 +27,7 @@ final class DruidChosen extends SpringBootCondition {
         }
         if (ClassUtils.isPresent(HIKARI, context.getClassLoader())) {
             return ConditionOutcome.noMatch(
-                    message.because("HikariCP is also on the class path; " + TYPE + "=" + DRUID + " chooses"));
+                    message.because("HikariCP is also on the class path; " + TYPE + "=" + DRUID + " chooses Druid"));
         }
         return ConditionOutcome.match(message.because("there is no other pool"));
     }

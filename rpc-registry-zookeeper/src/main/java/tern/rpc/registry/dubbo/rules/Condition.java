@@ -70,8 +70,8 @@ record Condition(List<Term> calls, List<Term> providers) {
         for (String part : text.split("&", -1)) {
             Matcher term = TERM.matcher(part);
             if (!term.matches() || !fields.contains(field(term))) {
-                throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood; known are "
-                        + String.join(", ", fields.stream().sorted().toList()));
+                throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood; expected one"
+                        + " of " + String.join(", ", fields.stream().sorted().toList()));
             }
             List<String> patterns = Pattern.compile(",")
                     .splitAsStream(term.group(3))

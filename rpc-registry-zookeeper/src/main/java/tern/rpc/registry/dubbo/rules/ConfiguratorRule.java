@@ -214,7 +214,7 @@ record ConfiguratorRule(List<Change> changes, @Nullable Set<Endpoint> among) imp
                 }
             } else {
                 throw new IllegalArgumentException("the parameter '" + Limits.shown(name)
-                        + "' is not understood; known are timeout, weight, disabled and loadbalance, and with"
+                        + "' is not understood; expected timeout, weight, disabled or loadbalance, or with"
                         + " side: provider also executes");
             }
         }

@@ -343,7 +343,7 @@ class DubboRulesTest {
             TAGS          | {enabled: maybe, tags: []}                                    | neither true nor false
             TAGS          | '{tags: ['                                                      | it is not YAML
             """)
-    void whatIsNotUnderstoodIsNamed(Rule.Kind kind, String yaml, String reason) {
+    void errorNamesTheInvalidPartOfARule(Rule.Kind kind, String yaml, String reason) {
         assertThatThrownBy(() -> kind.parse(yaml, ORDERS))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(reason);

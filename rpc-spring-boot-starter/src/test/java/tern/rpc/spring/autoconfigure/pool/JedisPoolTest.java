@@ -185,7 +185,7 @@ class JedisPoolTest {
     }
 
     @Test
-    void commandThatIsGivenByNameHasThisName() {
+    void operationOfAnExecutedCommandIsNamedAfterTheCommand() {
         patient().run(there -> {
             StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
 
