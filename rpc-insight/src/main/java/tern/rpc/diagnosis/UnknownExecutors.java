@@ -207,7 +207,7 @@ final class UnknownExecutors {
                 : wantedThreads(executor, symptoms.get(0).waitedFor());
         return Change.of(
                 Where.CODE,
-                (wanted < 0
+                (executor == null || wanted < 0
                                 ? "use more threads or shorter tasks"
                                 : "use about " + wanted + " threads instead of " + executor.threads()
                                         + ", or shorter tasks,")
