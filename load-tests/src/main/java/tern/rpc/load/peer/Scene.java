@@ -45,9 +45,8 @@ record Scene(String name, int callers, int pairs, String description) {
         return ALL.stream()
                 .filter(scene -> scene.name.equals(name))
                 .findFirst()
-                .orElseThrow(
-                        () -> new IllegalArgumentException(
-                                "scene '" + name + "' is not known; expected one of " + NAMES));
+                .orElseThrow(() ->
+                        new IllegalArgumentException("scene '" + name + "' is not known; expected one of " + NAMES));
     }
 
     Scene withCallers(int callers) {

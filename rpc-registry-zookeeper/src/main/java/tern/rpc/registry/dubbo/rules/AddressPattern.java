@@ -143,9 +143,8 @@ record AddressPattern(Form form, String host, int prefixBits, int port, int leas
     }
 
     private static IllegalArgumentException unknown(String text) {
-        return new IllegalArgumentException(
-                "the address '" + Limits.shown(text) + "' is not understood; expected host,"
-                        + " host:port, host:*, 0.0.0.0:port, numbers such as 10.1.*.1-20, and networks such as 10.1.0.0/16");
+        return new IllegalArgumentException("the address '" + Limits.shown(text) + "' is not understood; expected host,"
+                + " host:port, host:*, 0.0.0.0:port, numbers such as 10.1.*.1-20, and networks such as 10.1.0.0/16");
     }
 
     /** Returns whether this pattern matches all ports of all hosts. */
