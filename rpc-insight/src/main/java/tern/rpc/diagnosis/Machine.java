@@ -240,10 +240,7 @@ record Machine(
      * processor time as this process.
      */
     boolean isFullOfOthers() {
-        return isFull()
-                && !isUsuallyAsBusy()
-                && others >= 2 * Math.max(0, own)
-                && others >= processors / 2.0;
+        return isFull() && !isUsuallyAsBusy() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
     }
 
     /** Returns whether more than half of the processors are busy. */

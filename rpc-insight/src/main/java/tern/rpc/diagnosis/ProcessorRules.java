@@ -35,7 +35,11 @@ final class ProcessorRules {
     private final TimesByCause byCause;
 
     ProcessorRules(
-            Evidence evidence, ExcessTime excess, Operations operations, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+            Evidence evidence,
+            ExcessTime excess,
+            Operations operations,
+            Map<String, PoolVerdict> pools,
+            TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.operations = operations;
@@ -104,8 +108,7 @@ final class ProcessorRules {
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
-        boolean isFull =
-                machine.isFull() && (!machine.isUsuallyAsBusy() || byCause.of(processors) >= NOTABLE * all);
+        boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || byCause.of(processors) >= NOTABLE * all);
         if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
         }

@@ -71,7 +71,8 @@ class TooFewThreadsTest {
                                 ? Stream.of("java.util.concurrent.CompletableFuture/join", "shop.Desk/quote")
                                 : Stream.of(waitsIn))
                 .toArray(String[]::new);
-        ThreadSnapshot thread = new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack(frames), null, null, -1, -1);
+        ThreadSnapshot thread =
+                new ThreadSnapshot("http-1", 1, Thread.State.WAITING, stack(frames), null, null, -1, -1);
         return calls.calls(METHOD, Phase.OWN, 400, samples -> samples.add(SampledCalls.sample(Phase.OWN, thread)))
                 .during(1)
                 .causes()

@@ -531,8 +531,7 @@ class DubboRulesTest {
     private static Rules ofApplication(Rule.Kind kind, String configs) {
         Rule rule = kind.parse("scope: application\nkey: shop\nconfigs: [" + configs + "]", ORDERS);
         assertThat(rule).isNotNull();
-        return of(
-                Map.of(kind.key("shop"), rule.within(() -> Set.of(ONE.endpoint(), GRAY.endpoint()))), CONSUMER);
+        return of(Map.of(kind.key("shop"), rule.within(() -> Set.of(ONE.endpoint(), GRAY.endpoint()))), CONSUMER);
     }
 
     @Test
@@ -588,8 +587,7 @@ class DubboRulesTest {
                 "configs: [{side: provider, parameters: {timeout: 5, disabled: false, weight: 1}}]", ORDERS);
         Rule ofCaller = Rule.Kind.CALLER_CONFIGURATORS.parse(
                 "configs: [{parameters: {timeout: 6, disabled: true, weight: 2, loadbalance: roundrobin}}]", ORDERS);
-        Rules rules =
-                of(Map.of("zap.configurators", ofCaller, "cap.Orders::.configurators", ofService), CONSUMER);
+        Rules rules = of(Map.of("zap.configurators", ofCaller, "cap.Orders::.configurators", ofService), CONSUMER);
 
         assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(5));
         assertThat(rules.attributes(ONE).weight()).isEqualTo(1);
