@@ -1,12 +1,16 @@
 package tern.rpc.diagnosis;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
 
 /**
  * The last {@value #SIZE} calls to all methods, kept for replays with other pool sizes. Adding a call allocates no
@@ -16,6 +20,9 @@ import tern.rpc.Phase;
 final class CallTrace {
 
     static final int SIZE = 2_048;
+
+    /** A call hardly waits if it waits for less than this share of the longest wait. */
+    private static final double QUICK = 0.1;
 
     private static final int FIELDS = 9; // for each call: start, duration, queue time, three waits and three counts
 
@@ -54,6 +61,49 @@ final class CallTrace {
         calls.setOpaque(at + 6, ledger.count(Phase.JDBC_CONNECTION));
         calls.setOpaque(at + 7, ledger.count(Phase.REDIS_CONNECTION));
         calls.setOpaque(at + 8, ledger.count(Phase.HTTP_CONNECTION));
+    }
+
+    /** Returns the index of the kind of pool in {@link Call#waitNanos} and {@link Call#uses}; -1 for other pools. */
+    static int indexOf(PoolKind kind) {
+        return switch (kind) {
+            case JDBC -> 0;
+            case REDIS -> 1;
+            case HTTP -> 2;
+            default -> -1;
+        };
+    }
+
+    /**
+     * Returns the size of the largest burst of calls that use the given kind of pool. In a burst, the first calls find a
+     * free connection and the others wait. If the pool lends free connections slowly, all calls wait instead.
+     *
+     * @param calls in order of arrival
+     * @param nanos the calls of a burst are received within this time
+     * @param free at least this number of calls in a burst wait for less than a tenth of the longest wait
+     * @return 0 if there is no burst
+     */
+    static int largestBurst(List<Call> calls, int kind, double nanos, int free) {
+        Deque<Call> together = new ArrayDeque<>();
+        int largest = 0;
+        for (Call call : calls) {
+            if (call.uses[kind] > 0) {
+                together.addLast(call);
+                while (call.startNanos - together.getFirst().startNanos > nanos) {
+                    together.removeFirst();
+                }
+                if (together.size() > Math.max(largest, free) && quick(together, kind) >= free) {
+                    largest = together.size();
+                }
+            }
+        }
+        return largest;
+    }
+
+    private static long quick(Collection<Call> calls, int kind) {
+        long longest = calls.stream().mapToLong(call -> call.waitNanos[kind]).max().orElse(0);
+        return calls.stream()
+                .filter(call -> call.waitNanos[kind] < QUICK * longest)
+                .count();
     }
 
     /** Returns the calls received at or after the given time, in order of arrival. */

@@ -101,6 +101,8 @@ record PoolVerdict(
      * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
      * @param waitsMuch whether the wait for this pool is a large part of the target
+     * @param burst the number of calls that arrive at once and need more connections than the pool has; 0 if there is no
+     *     such burst
      */
     static PoolVerdict of(
             ObservedPool pool,
@@ -108,7 +110,8 @@ record PoolVerdict(
             long now,
             List<Holder> nested,
             boolean lateWithoutWaits,
-            boolean waitsMuch) {
+            boolean waitsMuch,
+            int burst) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -127,6 +130,9 @@ record PoolVerdict(
                     hold * 1e3,
                     needed,
                     size));
+        }
+        if (burst > 0) {
+            facts.add("burst    up to " + burst + " calls arrive at once");
         }
         boolean waits = snapshot.waiting() > 0 || pool.since().refused() > 0;
         if (explains(lost.size(), needed, size)) {
@@ -154,7 +160,8 @@ record PoolVerdict(
             return new PoolVerdict(pool, Reason.LEAKED, null, null, facts);
         }
         boolean opens = lends && snapshot.active() < size && snapshot.idle() == 0 && waits;
-        boolean waitsUnused = waitsMuch && needed >= 0 && needed < UNUSED * size;
+        // The mean number of connections in use says nothing about calls that arrive in bursts.
+        boolean waitsUnused = waitsMuch && burst == 0 && needed >= 0 && needed < UNUSED * size;
         if (opens || (lends && waitsUnused && snapshot.active() + snapshot.idle() < size)) {
             return new PoolVerdict(pool, Reason.OPENING, null, null, facts);
         }

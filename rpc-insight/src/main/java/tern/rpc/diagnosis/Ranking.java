@@ -69,6 +69,9 @@ final class Ranking {
      */
     static final String STATUS = "status ";
 
+    /** Calls received within this time arrive at once: the time that a server needs to read a burst of requests. */
+    private static final double AT_ONCE_NANOS = 5e6;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -93,7 +96,8 @@ final class Ranking {
                             now,
                             nested(pool),
                             rest > evidence.targetNanos(),
-                            isWaitedFor(pool)));
+                            isWaitedFor(pool),
+                            burst(pool)));
         }
     }
 
@@ -115,6 +119,24 @@ final class Ranking {
     private boolean isWaitedFor(ObservedPool pool) {
         double waited = excess.account.of(new Part(Kind.POOL, pool.now().name()));
         return waited > MUCH_WAIT * evidence.targetNanos();
+    }
+
+    /**
+     * Returns how many calls that use the pool are received nearly at once, if these are more calls than the pool has
+     * connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
+     */
+    private int burst(ObservedPool pool) {
+        int kind = CallTrace.indexOf(pool.now().kind());
+        long pools = evidence.pools().stream()
+                .filter(other -> other.now().kind() == pool.now().kind())
+                .count();
+        if (kind < 0 || pools > 1 || pool.holdNanos() <= 0) {
+            return 0;
+        }
+        int size = pool.now().effectiveMax();
+        double within = Math.max(pool.holdNanos(), AT_ONCE_NANOS);
+        int burst = CallTrace.largestBurst(evidence.trace(), kind, within, Math.max(1, size / 2));
+        return burst > size * within / pool.holdNanos() ? burst : 0;
     }
 
     ExcessTime excess() {

@@ -82,11 +82,7 @@ final class Remedy {
 
     private ReplayModel model(ObservedPool pool, boolean withBacklog) {
         PoolSnapshot now = pool.now();
-        int kind = switch (now.kind()) {
-            case REDIS -> 1;
-            case HTTP -> 2;
-            default -> 0;
-        };
+        int kind = Math.max(0, CallTrace.indexOf(now.kind()));
         boolean forWorkers = now.kind() == PoolKind.WORKERS;
         long limit = forWorkers || now.waitLimit().isNegative()
                 ? -1

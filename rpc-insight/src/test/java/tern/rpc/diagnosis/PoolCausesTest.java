@@ -172,6 +172,34 @@ class PoolCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("CONNECTIONS CHECKED SLOWLY: hikari");
     }
 
+    /** In each second, 24 calls arrive at once; the pool lends 8 connections at once, and each further one after a wait. */
+    @Test
+    void burstOfCallsNeedsMoreConnectionsAlthoughFewAreUsedOnAverage() {
+        long[] taken = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 8)
+                .now(0, 8, 0)
+                .counts(taken[0] += 24, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 6))
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+
+        for (int i = 0; i < 10; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 24; call++) {
+                    int wait = call < 8 ? 0 : 60 + call * 4;
+                    shop.call(Shop.PLACE, 0, steps -> steps.own(2)
+                            .in(Phase.JDBC_CONNECTION, "hikari", wait)
+                            .in(Phase.SQL, "select stock", 6));
+                }
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("POOL TOO SMALL: hikari");
+        assertThat(first.evidence()).anyMatch(fact -> fact.contains("24 calls arrive at once"));
+    }
+
     /** An exception with the same simple name as the exception that Jedis throws if its pool is exhausted. */
     private static final class JedisException extends RuntimeException {
         private static final long serialVersionUID = 1;

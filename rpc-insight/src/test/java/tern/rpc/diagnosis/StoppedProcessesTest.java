@@ -57,14 +57,19 @@ class StoppedProcessesTest {
 
     /** Returns the first cause if other processes are busy and the process pauses for a part of each late call. */
     private String pausedOnABusyMachine(double millis) {
-        shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
+        shop.machine = busyWithOthers(0.1);
         shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
+        shop.machine = busyWithOthers(1.7);
         shop.pauses = (from, to) -> {
             Times times = new Times();
             times.add(Part.of(Part.Kind.OUTSIDE), Math.min((double) (to - from), millis * 1e6));
             return times;
         };
         return DiagnosisText.title(first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));
+    }
+
+    private static Machine busyWithOthers(double processors) {
+        return new Machine(2, 0.3, processors, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
     }
 
     @Test
