@@ -365,7 +365,10 @@ public final class Diagnostician {
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot snapshot = source.snapshot();
             pools.putIfAbsent(snapshot.name(), snapshot);
-            ExecutorNames.learn(snapshot);
+            String thread = snapshot.thread();
+            if (thread != null) {
+                ExecutorNames.learn(snapshot.name(), TaskWatch.nameOf(thread));
+            }
             Holders holders = source.holders();
             if (holders != null && holders.all().stream().anyMatch(Holders.Holder::isAbandoned)) {
                 holders.suspect();

@@ -2,7 +2,6 @@ package tern.rpc.diagnosis;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import tern.rpc.pool.PoolSnapshot;
 
 /**
  * The names of executors in pool snapshots, and the names of their threads. If an application does not name the threads
@@ -40,14 +39,12 @@ final class ExecutorNames {
     private ExecutorNames() {}
 
     /**
-     * Learns the name of the executor's threads. If the threads of several executors have the same name, the name is
-     * used only for the first of these executors.
+     * Stores the common name of the threads of a pool. If the threads of several pools have the same name, the name is
+     * used only for the first of these pools.
      */
-    static void learn(PoolSnapshot executor) {
-        String thread = executor.thread();
-        String threads = thread == null ? "" : TaskWatch.nameOf(thread);
-        if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, executor.name()) == null) {
-            THREADS.put(executor.name(), threads);
+    static void learn(String pool, String threads) {
+        if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, pool) == null) {
+            THREADS.put(pool, threads);
         }
     }
 

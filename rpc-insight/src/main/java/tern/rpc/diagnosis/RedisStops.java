@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.LargeReplies;
@@ -30,8 +31,8 @@ final class RedisStops {
 
     /**
      * A command of a thread outside of calls blocks the server only if its additional time is at least this multiple of
-     * the additional time of any command that waits for it. A waiting command waits only for the rest of the blocking
-     * one.
+     * the mean additional time of any command that waits for it, in all calls. Only some commands wait, and they wait
+     * only for the rest of the blocking one.
      */
     private static final double LONGER_OUTSIDE = 1.5;
 
@@ -84,25 +85,47 @@ final class RedisStops {
                 .filter(timed -> timed.kind() == Phase.REDIS && !RedisText.isBlocking(timed.name()))
                 .filter(timed ->
                         waiting.stream().anyMatch(part -> operations.areOfSameServer(part.name(), timed.name())))
-                .filter(timed -> isStopping(timed, evidence.usual().figure(BaselineUpdater.OUTSIDE + timed.key())))
+                .filter(timed -> isStopping(evidence, timed))
                 .max(Comparator.comparingDouble(OutsideOperations.Timed::nanos))
                 .map(timed -> new Part(Kind.REDIS, timed.name()))
                 .orElse(null);
     }
 
-    private boolean isStopping(OutsideOperations.Timed timed, double usually) {
+    private boolean isStopping(Evidence evidence, OutsideOperations.Timed timed) {
+        double usually = evidence.usual().figure(BaselineUpdater.OUTSIDE + timed.key());
         boolean isKnown = RedisText.stopsServer(timed.name())
                 || !LargeReplies.sizeIn(timed.name()).isEmpty();
         double longer = timed.nanos() - Math.max(0, usually);
         double most = operations.each(Phase.REDIS).entrySet().stream()
                 .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
-                .mapToDouble(
-                        other -> other.getValue() - Math.max(0, operations.usualNamed(Phase.REDIS, other.getKey())))
+                .mapToDouble(other -> meanLonger(evidence, other.getKey(), other.getValue()))
                 .max()
                 .orElse(0);
         return timed.nanos() >= STOPPED_NANOS
                 && isNewOrSlower(timed.nanos(), usually)
                 && longer >= (isKnown ? LONGER_OUTSIDE : LONGER) * most;
+    }
+
+    /**
+     * Returns the mean additional time of a command in all calls. Late calls alone are those that waited longest.
+     *
+     * @param inLateCalls the mean time in late and failed calls
+     */
+    private double meanLonger(Evidence evidence, String name, double inLateCalls) {
+        double usually = Math.max(0, operations.usualNamed(Phase.REDIS, name));
+        long count = 0;
+        double sum = 0;
+        for (EndedCall call : evidence.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == Phase.REDIS && entry.name().equals(name)) {
+                    count += entry.count();
+                    sum += entry.nanos();
+                }
+            }
+        }
+        double inTime = count == 0 ? usually : sum / count; // a short command has no name in most calls
+        double late = Math.min(1, (double) evidence.calls().late() / Math.max(1, evidence.calls().calls()));
+        return late * inLateCalls + (1 - late) * inTime - usually;
     }
 
     private boolean delaysOthers(String name, double each, double usually) {

@@ -94,6 +94,23 @@ class BlockingCommandsTest {
         assertThat(cause.symptoms()).anyMatch(line -> line.contains("calls wait for SET cart:*"));
     }
 
+    /** Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one. */
+    @Test
+    void commandOfAJobThatMakesOnlyAPartOfTheCallsLateIsTheCause() {
+        shop.healthy(commands(1));
+        OutsideOperations.ran(Phase.REDIS, "KEYS resv:*", 320_000_000L);
+
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 0, commands(call % 4 == 0 ? 280 : 2));
+                }
+            });
+        }
+
+        assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW REDIS COMMAND: KEYS resv:*");
+    }
+
     @Test
     void commandOfAJobThatBecameSlowerByTheSameTimeAsAllOthersIsNotTheCause() {
         assertThat(DiagnosisText.title(firstWhileAJobRuns("KEYS resv:*", 152, 150)))

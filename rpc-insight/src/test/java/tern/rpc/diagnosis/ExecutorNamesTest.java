@@ -3,19 +3,12 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import tern.rpc.pool.PoolKind;
-import tern.rpc.pool.PoolSnapshot;
 
 class ExecutorNamesTest {
 
-    private static void learn(String pool, String thread) {
-        ExecutorNames.learn(
-                PoolSnapshot.builder(pool, PoolKind.EXECUTOR, 2).thread(thread).build());
-    }
-
     @Test
     void threadsThatTheApplicationDoesNotNameBelongToTheirExecutor() {
-        learn("Labels.loaders", "pool-71-thread-1");
+        ExecutorNames.learn("Labels.loaders", "pool-71-thread");
 
         assertThat(ExecutorNames.poolOf("pool-71-thread")).isEqualTo("Labels.loaders");
         assertThat(ExecutorNames.threadsOf("Labels.loaders")).isEqualTo("pool-71-thread");
@@ -23,8 +16,8 @@ class ExecutorNamesTest {
 
     @Test
     void threadsOfSeveralExecutorsBelongToTheFirstOne() {
-        learn("Labels.first", "labels-1");
-        learn("Labels.second", "labels-2");
+        ExecutorNames.learn("Labels.first", "labels");
+        ExecutorNames.learn("Labels.second", "labels");
 
         assertThat(ExecutorNames.poolOf("labels")).isEqualTo("Labels.first");
         assertThat(ExecutorNames.threadsOf("Labels.second")).isEqualTo("Labels.second");
@@ -32,7 +25,7 @@ class ExecutorNamesTest {
 
     @Test
     void otherExecutorsHaveTheNamesOfTheirThreads() {
-        learn("mails", null);
+        ExecutorNames.learn("mails", "");
 
         assertThat(ExecutorNames.poolOf("mails")).isEqualTo("mails");
         assertThat(ExecutorNames.threadsOf("mails")).isEqualTo("mails");

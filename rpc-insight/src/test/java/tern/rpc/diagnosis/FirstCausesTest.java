@@ -127,7 +127,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.HTTP, "GET carrier:80", 1)),
                 failed(
                         "PEER FAILS: GET carier:80: name cannot be resolved",
-                        "correct the name",
+                        "correct the host name",
                         new IOException("I/O error", byJdkClient(new UnresolvedAddressException())),
                         call -> call.in(Phase.HTTP, "GET carier:80", 1)),
                 failed(
@@ -149,7 +149,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.RPC, "TariffService.price at 10.0.0.7:20880", 2)),
                 failed(
                         "PEER FAILS: carrier.invalid: name cannot be resolved",
-                        "correct the name",
+                        "correct the host name",
                         new UnknownHostException("carrier.invalid"),
                         call -> call.own(1)),
                 failed(

@@ -737,7 +737,7 @@ class TypeShapesTest {
         bytes.append(" 4e".repeat(200));
 
         assertThatThrownBy(() -> coding.read(Coding.bytes(bytes.toString()), Object.class))
-                .hasMessageContaining("too many references into fields");
+                .hasMessageContaining("too many references to objects in fields");
     }
 
     private static String hex(int value) {

@@ -130,7 +130,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 throw e;
             }
             throw new RpcStartException(
-                    e.getMessage(),
+                    String.valueOf(e.getMessage()),
                     "@RpcReference on the method " + method.getName() + " applies to all its parameters: put"
                             + " @Autowired on the method, and @RpcReference on the parameters that are remote"
                             + " services.",
