@@ -80,7 +80,7 @@ final class TaskRules {
         boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
         String threads = evidence.tasks().threadsOfPool(executor.name());
         Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
-        if (inner != null && byCause.of(inner) > 0) {
+        if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks))) {
             waits.add(inner, 1);
             return waits;
         }
@@ -103,6 +103,12 @@ final class TaskRules {
         }
         slow.addAll(waits, 1);
         return slow.sum() >= half ? slow : new Times();
+    }
+
+    /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */
+    private boolean waitForTasksOfCalls(TaskSamples tasks) {
+        Part waiting = tasks.waiting();
+        return waiting != null && TaskWaits.isForTask(tasks.called.get(waiting)) && isOfCalls(tasks);
     }
 
     /**
