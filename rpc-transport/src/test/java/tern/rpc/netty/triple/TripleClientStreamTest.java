@@ -626,8 +626,9 @@ class TripleClientStreamTest {
         waiting.stream.send(bytes("a"));
         Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
         script.begun();
-        requests.open(connection, requests.call(method("down"), (Object) bytes("moved")));
-        Http2Script.accept(server).begun();
+        Opened moved = requests.open(connection, requests.call(method("down"), (Object) bytes("b")));
+        Http2Script.accept(server);
+        moved.next(UnsentCallException.class);
 
         script.head(3, OK).end(3, "grpc-status", "0");
 
