@@ -56,7 +56,7 @@ public final class Connection implements PendingCall.Carrier {
     private final ChannelOpening opening;
     private final DeadlineSweep deadlines;
     private final KeepAlive keepAlive;
-    private final PendingOneWayCalls oneWayCalls = new PendingOneWayCalls(this::closeIfDrained);
+    private final PendingOneWayCalls oneWayCalls;
     private boolean leaving; // true if the server asked for no further calls before the connection was ready
     private boolean answered;
 
@@ -95,6 +95,7 @@ public final class Connection implements PendingCall.Carrier {
         this.protocol = protocol;
         this.owner = owner;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
+        this.oneWayCalls = new PendingOneWayCalls(pending, this::closeIfDrained);
         this.room = new QueueRoom(queue, settings.maxQueuedBytes());
         this.opening = new ChannelOpening(this, protocol, tls, replacement);
         this.deadlines = new DeadlineSweep(this, pending);

@@ -102,7 +102,7 @@ final class ExtraConnections implements ConnectionOwner {
      * closed, because another thread may just have chosen it for a call.
      */
     private void closeIfIdle(Connection connection) {
-        boolean idle = connection.inFlight() == 0;
+        boolean idle = connection.calls().running() == 0;
         if (idle && leaving.contains(connection)) {
             connection.close(
                     "it was not needed for " + settings.heartbeat().toMillis() + " ms (set by rpc.client.heartbeat)");

@@ -147,8 +147,8 @@ final class LimitedTlsEngine extends SSLEngine {
                 inboundCloses = true;
                 return;
             }
+            engine.closeInbound(); // a computation that starts now waits for this lock
         }
-        engine.closeInbound();
     }
 
     @Override
@@ -164,8 +164,8 @@ final class LimitedTlsEngine extends SSLEngine {
                 outboundCloses = true;
                 return;
             }
+            engine.closeOutbound(); // a computation that starts now waits for this lock
         }
-        engine.closeOutbound();
     }
 
     @Override

@@ -25,6 +25,7 @@ public final class PendingCalls {
     private final AtomicLong unanswered = new AtomicLong();
     private final AtomicLong lateAnswers = new AtomicLong();
     private volatile int served = Integer.MAX_VALUE; // the number of calls that the server serves at the same time
+    private volatile int oneWay; // the number of one-way calls that the server runs, which are not in the table
 
     /** @param limit the maximum number of calls in flight */
     PendingCalls(int limit) {
@@ -71,7 +72,17 @@ public final class PendingCalls {
      */
     public int free() {
         int most = served;
-        return most == Integer.MAX_VALUE ? most : most - count.get();
+        return most == Integer.MAX_VALUE ? most : most - running();
+    }
+
+    /** Sets the number of one-way calls that have been sent and that the server has not answered. */
+    void oneWay(int calls) {
+        oneWay = calls;
+    }
+
+    /** Returns the number of calls that the server may still run, including one-way calls. */
+    int running() {
+        return count.get() + oneWay;
     }
 
     /** Returns an unused id for a frame that does not belong to a call. */

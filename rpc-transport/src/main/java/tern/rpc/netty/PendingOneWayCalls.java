@@ -13,26 +13,31 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PendingOneWayCalls {
 
+    private final PendingCalls calls;
     private final Runnable whenLeft;
     private int count;
     private boolean late;
 
     /**
+     * @param calls the other calls of the connection
      * @param whenLeft runs when the connection need no longer be kept: the server has answered all one-way calls, or
      *     the time limit has passed
      */
-    PendingOneWayCalls(Runnable whenLeft) {
+    PendingOneWayCalls(PendingCalls calls, Runnable whenLeft) {
+        this.calls = calls;
         this.whenLeft = whenLeft;
     }
 
     /** Called when a one-way call has been sent, unless the server has already answered it. */
     public void begins() {
         count++;
+        calls.oneWay(count);
     }
 
     /** Called when a one-way call has ended: the server has answered it or reset its stream. */
     public void ends() {
         count--;
+        calls.oneWay(count);
         if (count == 0) {
             whenLeft.run();
         }

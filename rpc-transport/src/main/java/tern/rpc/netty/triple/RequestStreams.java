@@ -14,6 +14,8 @@ import io.netty.util.AsciiString;
 import io.netty.util.collection.LongObjectHashMap;
 import io.netty.util.collection.LongObjectMap;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -111,6 +113,9 @@ final class RequestStreams {
     void settingsRead() {
         settingsRead = true;
         connection.calls().served(http2.local().maxActiveStreams());
+        if (!waiting.isEmpty()) {
+            relieveLater();
+        }
     }
 
     // ---- Request queue
@@ -141,7 +146,10 @@ final class RequestStreams {
         }
     }
 
-    /** Passes waiting calls to another connection, as many as it serves now. */
+    /**
+     * Passes waiting calls to another connection, as many as it serves now. A stream with sent messages waits, because
+     * it could not be attempted again.
+     */
     private void relieve() {
         relieving = false;
         while (!waiting.isEmpty() && waiting.element().isOver()) {
@@ -150,10 +158,26 @@ final class RequestStreams {
         if (waiting.isEmpty() || !active) {
             return;
         }
-        for (int free = connection.relief(); free > 0 && !waiting.isEmpty(); free--) {
-            passOn(waiting.remove());
+        if (waiting.stream().anyMatch(RequestStreams::mayMove)) {
+            move(connection.relief());
         }
         relieveLater();
+    }
+
+    private void move(int free) {
+        List<ClientCall> moving = new ArrayList<>(); // a call may be attempted again on this connection at once
+        for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
+            ClientCall call = next.next();
+            if (mayMove(call)) {
+                next.remove();
+                moving.add(call);
+            }
+        }
+        moving.forEach(this::passOn);
+    }
+
+    private static boolean mayMove(ClientCall call) {
+        return !(call instanceof StreamCall stream) || stream.mayMove();
     }
 
     private boolean mayOpen() {

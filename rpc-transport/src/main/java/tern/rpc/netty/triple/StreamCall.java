@@ -92,11 +92,21 @@ final class StreamCall extends ClientCall {
     }
 
     private boolean mayBegin() {
-        if (opened || connection().calls().free() >= 0) {
+        // a sender that waits keeps waiting, because the call may already be passed to another connection
+        if (opened || (!awaitsOpening && connection().calls().free() >= 0)) {
             return true;
         }
         awaitsOpening = true;
         return opened; // the stream may have been opened before awaitsOpening was set
+    }
+
+    /**
+     * Returns whether the waiting call can use another connection, because its sender has sent no message and sends none
+     * before the stream is opened.
+     */
+    boolean mayMove() {
+        SendMessage first = unsent.peek();
+        return request() != null || (first == null ? awaitsOpening : first.message() == null);
     }
 
     /** Called when a message has been added to the connection's write queue. Any thread may call this method. */

@@ -617,6 +617,25 @@ class TripleClientStreamTest {
         assertThat(waiting.stream.isReady()).isTrue();
     }
 
+    /** The stream was ready when its message was sent, because the server had not announced its limit yet. */
+    @Test
+    void streamWithASentMessageKeepsItsConnection() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        requests.open(connection, requests.call(method("both")));
+        Opened waiting = requests.open(connection, requests.call(method("both")));
+        waiting.stream.send(bytes("a"));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        script.begun();
+        Opened moved = requests.open(connection, requests.call(method("down"), (Object) bytes("b")));
+        Http2Script.accept(server);
+        moved.next(UnsentCallException.class);
+
+        script.head(3, OK).end(3, "grpc-status", "0");
+
+        assertThat(script.begun().stream).isEqualTo(5);
+        assertThat(waiting.pending.isDone()).isFalse();
+    }
+
     @Test
     void streamThatWaitsWhenTheServerGoesAwayWasNotSent() {
         ClientConnection connection = requests.connect(server.endpoint());

@@ -175,6 +175,32 @@ class TripleClientTest extends RawServerCalls {
     }
 
     @Test
+    void callsThatWereSentBeforeTheServerAnnouncedItsLimitUseAFurtherConnection() {
+        ClientConnection connection = connect();
+        send(connection, "1");
+        PendingCall second = send(connection, "2");
+        Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1).request();
+
+        answerNext(Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1), "2");
+
+        assertThat(answer(second)).isEqualTo("answer 2");
+    }
+
+    @Test
+    void callsThatWaitForOneWayCallsUseAFurtherConnection() {
+        ClientConnection connection = connect();
+        Invocation call = requests.call(CALL, (Object) bytes("one-way"));
+        connection.send(new PendingCall(call, true, System.nanoTime(), null));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        assertThat(message(script.request())).asString().isEqualTo("one-way");
+        PendingCall second = send(connection, "2");
+
+        answerNext(Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1), "2");
+
+        assertThat(answer(second)).isEqualTo("answer 2");
+    }
+
+    @Test
     void furtherConnectionIsClosedWhenItIsNoLongerNeeded() {
         ClientConnection connection =
                 requests.connect(server.endpoint(), settings -> settings.withHeartbeat(Duration.ofSeconds(1)));
