@@ -41,12 +41,13 @@ final class ExecutorNames {
 
     /**
      * Learns the name of the executor's threads. If the threads of several executors have the same name, the name is
-     * used only for the first of these executors.
+     * used only for the first of these executors. An executor whose tasks run in the common pool has no own threads.
      */
     static void learn(PoolSnapshot executor) {
         String thread = executor.thread();
         String threads = thread == null ? "" : TaskWatch.nameOf(thread);
-        if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, executor.name()) == null) {
+        boolean areOwn = !threads.isEmpty() && !threads.equals(COMMON_THREADS);
+        if (areOwn && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, executor.name()) == null) {
             THREADS.put(executor.name(), threads);
         }
     }

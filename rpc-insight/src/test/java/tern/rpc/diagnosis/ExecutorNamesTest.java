@@ -37,4 +37,12 @@ class ExecutorNamesTest {
         assertThat(ExecutorNames.poolOf("mails")).isEqualTo("mails");
         assertThat(ExecutorNames.threadsOf("mails")).isEqualTo("mails");
     }
+
+    @Test
+    void threadsOfTheCommonPoolBelongToNoOtherExecutor() {
+        learn("Labels.forked", "ForkJoinPool.commonPool-worker-1");
+
+        assertThat(ExecutorNames.poolOf(ExecutorNames.COMMON_THREADS)).isEqualTo(ExecutorNames.COMMON_POOL);
+        assertThat(ExecutorNames.threadsOf("Labels.forked")).isEqualTo("Labels.forked");
+    }
 }
