@@ -4,6 +4,8 @@ import com.mchange.v2.EmptyPool;
 import feign.Peer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /** Application code that waits for results, directly or inside a library. */
 public final class Packages {
@@ -13,6 +15,15 @@ public final class Packages {
     /** Simulates a call that waits for its tasks. */
     public static String of(CompletableFuture<String> result) {
         return result.join();
+    }
+
+    /** Simulates a task that waits for a task that it has submitted. */
+    public static String split(FutureTask<String> part) {
+        try {
+            return part.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Simulates a task that waits for another task. */

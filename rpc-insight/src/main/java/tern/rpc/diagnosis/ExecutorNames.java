@@ -40,10 +40,11 @@ final class ExecutorNames {
 
     /**
      * Stores the common name of the threads of a pool. If the threads of several pools have the same name, the name is
-     * used only for the first of these pools.
+     * used only for the first of these pools. An executor whose tasks run in the common pool has no own threads.
      */
     static void learn(String pool, String threads) {
-        if (!threads.isEmpty() && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, pool) == null) {
+        boolean areOwn = !threads.isEmpty() && !threads.equals(COMMON_THREADS);
+        if (areOwn && POOLS.size() < MAX_NAMES && POOLS.putIfAbsent(threads, pool) == null) {
             THREADS.put(pool, threads);
         }
     }

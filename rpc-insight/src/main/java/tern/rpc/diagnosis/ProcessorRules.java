@@ -19,7 +19,10 @@ final class ProcessorRules {
 
     private static final double HALF = 0.5;
 
-    /** Busy processors do not explain a pause of the whole process of at least this length. */
+    /**
+     * Busy processors do not explain pauses of the whole process that take at least this time, and at least half of a
+     * call. A longer call may contain many short pauses.
+     */
     private static final double LONG_PAUSE_NANOS = 5e8;
 
     /**
@@ -63,8 +66,9 @@ final class ProcessorRules {
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
         Part pauses = Part.of(Kind.OUTSIDE);
-        boolean isStopped =
-                excess.accounts.stream().anyMatch(counted -> counted.times().of(pauses) >= LONG_PAUSE_NANOS);
+        boolean isStopped = excess.accounts.stream()
+                .map(counted -> counted.times())
+                .anyMatch(call -> call.of(pauses) >= Math.max(LONG_PAUSE_NANOS, call.sum() / 2));
         double waits = byCause.of(processors) + (isStopped ? 0 : byCause.of(pauses));
         if (!evidence.machine().isFullOfOthers() || waits < NOTABLE * byCause.sum()) {
             return;

@@ -10,8 +10,8 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of executors
- * that are not beans. The number of their threads is known from samples. The work for a call follows from the number of
+ * Recognizes executors that have too few threads, although their state is unknown: Tern takes no snapshots of some
+ * executors, such as those in static fields. The number of their threads is known from samples. The work for a call follows from the number of
  * threads and from the number of results per second: busy threads complete threads / time tasks per second. Tasks may
  * also have become slower. This is known from their operations, or from the time that calls usually spend outside of
  * operations: calls that find an idle thread wait as long as a task takes.
@@ -244,7 +244,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns where an executor that is not a bean is found, and where its tasks come from, one fact per short line.
+     * Returns where an unmeasured executor is found, and where its tasks come from, one fact per short line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

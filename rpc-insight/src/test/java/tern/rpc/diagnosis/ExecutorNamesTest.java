@@ -30,4 +30,12 @@ class ExecutorNamesTest {
         assertThat(ExecutorNames.poolOf("mails")).isEqualTo("mails");
         assertThat(ExecutorNames.threadsOf("mails")).isEqualTo("mails");
     }
+
+    @Test
+    void threadsOfTheCommonPoolBelongToNoOtherExecutor() {
+        ExecutorNames.learn("Labels.forked", ExecutorNames.COMMON_THREADS);
+
+        assertThat(ExecutorNames.poolOf(ExecutorNames.COMMON_THREADS)).isEqualTo(ExecutorNames.COMMON_POOL);
+        assertThat(ExecutorNames.threadsOf("Labels.forked")).isEqualTo("Labels.forked");
+    }
 }

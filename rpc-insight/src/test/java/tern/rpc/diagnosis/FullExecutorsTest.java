@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -198,5 +199,22 @@ class FullExecutorsTest {
                 causesWith(() -> Newsletter.mail(end), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
 
         assertThat(causes.get(0).title()).isEqualTo("BUSY WITH OTHER TASKS: legs");
+    }
+
+    /** When calls give up, their tasks remain, and no longer belong to a call. */
+    @Test
+    void tasksOfEndedCallsThatWaitForTasksOfTheirExecutorAreTheCause() throws Exception {
+        FutureTask<String> inner = new FutureTask<>(() -> "");
+        holdMillis = 3;
+        submitter = "Packages.split:20 (thread legs)";
+        othersRunning = THREADS;
+
+        List<Cause> causes =
+                causesWith(() -> Packages.split(inner), call -> call.own(2).in(Phase.EXECUTOR, "legs", 700));
+        inner.run();
+
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("TASKS WAIT FOR TASKS: tasks of legs in Packages.split");
     }
 }

@@ -55,31 +55,45 @@ class StoppedProcessesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /** Returns the first cause if other processes are busy and the process pauses for a part of each late call. */
-    private String pausedOnABusyMachine(double millis) {
-        shop.machine = busyWithOthers(0.1);
+    private static Machine withOthers(double busy) {
+        return new Machine(2, 0.3, busy, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
+    }
+
+    /**
+     * Returns the diagnosis if other processes have become busy, and the process pauses for a part of the additional time of
+     * each call.
+     */
+    private Diagnosis pausedOnABusyMachine(double millis, double additional) {
+        shop.machine = withOthers(0.1);
         shop.healthy(call -> call.own(2).in(Phase.HTTP, STOCK, 20));
-        shop.machine = busyWithOthers(1.7);
+        shop.machine = withOthers(1.7);
         shop.pauses = (from, to) -> {
             Times times = new Times();
             times.add(Part.of(Part.Kind.OUTSIDE), Math.min((double) (to - from), millis * 1e6));
             return times;
         };
-        return DiagnosisText.title(first(shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + millis))));
-    }
-
-    private static Machine busyWithOthers(double processors) {
-        return new Machine(2, 0.3, processors, 0, 0, 0.2, null, 10e6, 10e6, List.of(), 0, null, List.of());
+        return shop.miss(call -> call.own(2).in(Phase.HTTP, STOCK, 20 + additional));
     }
 
     @Test
     void busyProcessorsDoNotExplainALongPauseOfTheProcess() {
-        assertThat(pausedOnABusyMachine(2_000)).isEqualTo("PROCESS STOOD STILL: pauses from outside");
+        Diagnosis miss = pausedOnABusyMachine(2_000, 2_000);
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("PROCESS STOOD STILL: pauses from outside");
     }
 
     @Test
     void busyProcessorsExplainShortPausesOfTheProcess() {
-        assertThat(pausedOnABusyMachine(150)).startsWith("PROCESSORS: other processes");
+        Diagnosis miss = pausedOnABusyMachine(150, 150);
+
+        assertThat(DiagnosisText.title(first(miss))).startsWith("PROCESSORS: other processes");
+    }
+
+    @Test
+    void busyProcessorsExplainManyShortPausesInALongCall() {
+        Diagnosis miss = pausedOnABusyMachine(600, 2_000);
+
+        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("PROCESS STOOD STILL");
     }
 
     @Test

@@ -18,12 +18,13 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallTask;
+import tern.rpc.pool.ApplicationCode;
 
 /**
  * Measures the application's executors. Each executor with a limited number of threads appears as a pool. The time of
  * tasks is recorded for the calls that submit them, except in fork-join pools and in subclasses of thread pools. Beans
  * keep their types: Spring's executors get a decorator, a plain thread pool becomes a wrapping subclass, and an
- * executor without a public class becomes a proxy.
+ * executor without a public class becomes a proxy, unless its class belongs to the application.
  */
 final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 
@@ -47,6 +48,20 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
 
+    /**
+     * Measures the tasks of an executor.
+     *
+     * @param own the decorator of the application; null if there is none
+     */
+    private record Measuring(String name, TaskTimes times, @Nullable TaskDecorator own) implements TaskDecorator {
+
+        @Override
+        public Runnable decorate(Runnable task) {
+            Runnable handedOver = CallTask.of(times.measured(task), name);
+            return own == null ? handedOver : own.decorate(handedOver);
+        }
+    }
+
     /** Sets a decorator that also applies the decorator of the application, if there is one. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
@@ -57,10 +72,10 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
         }
         ReflectionUtils.makeAccessible(field);
         TaskDecorator own = (TaskDecorator) ReflectionUtils.getField(field, executor);
-        set.accept(task -> {
-            Runnable handedOver = CallTask.of(times.measured(task), name);
-            return own == null ? handedOver : own.decorate(handedOver);
-        });
+        if (own instanceof Measuring) {
+            return false; // the executor is measured already, for example as a prototype bean that a field holds
+        }
+        set.accept(new Measuring(name, times, own));
         return true;
     }
 
@@ -110,12 +125,16 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
             sources.getObject().add(name, () -> ExecutorSnapshots.of(name, pool));
             return pool;
         }
-        if (bean instanceof ThreadPoolExecutor pool && isOfTheApplication(pool)) {
-            add(beanName, pool, null);
+        if (bean instanceof ThreadPoolExecutor pool) {
+            if (isOfTheApplication(pool)) {
+                add(beanName, pool, null);
+            }
             return pool;
         }
+        // The application may cast an object of its own class to this class, so a proxy must not replace the object.
         return bean instanceof ExecutorService executor
                         && !Modifier.isPublic(bean.getClass().getModifiers())
+                        && !ApplicationCode.owns(bean.getClass().getName())
                         && !NativeDetector.inNativeImage()
                 ? proxied(executor, beanName)
                 : bean;

@@ -2,8 +2,10 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -11,6 +13,7 @@ import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -33,18 +36,27 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     private static final int MAX_OBJECTS = 10_000;
 
+    private final boolean isOn;
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<HeldWatch> watches;
 
-    HeldObjects(ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
+    HeldObjects(boolean isOn, ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
+        this.isOn = isOn;
         this.beans = beans;
         this.watches = watches;
     }
 
     @Override
     public void afterSingletonsInstantiated() {
-        if (!NativeDetector.inNativeImage()) {
-            new Search().searchBeans();
+        if (isOn && !NativeDetector.inNativeImage()) {
+            Search search = new Search(watches.orderedStream().toList());
+            search.searchBeans();
+            if (!search.replaced.isEmpty()) {
+                LOG.info(
+                        "Tern has replaced the objects in these fields by objects that measure them: {}."
+                                + " rpc.pools.fields=false switches this off",
+                        String.join(", ", search.replaced));
+            }
         }
     }
 
@@ -54,6 +66,13 @@ final class HeldObjects implements SmartInitializingSingleton {
 
         /** For each object that was found in a field, the object that measures it. Beans are measured already. */
         private final Map<Object, Object> measured = new IdentityHashMap<>();
+
+        private final List<HeldWatch> watches;
+        private final List<String> replaced = new ArrayList<>();
+
+        Search(List<HeldWatch> watches) {
+            this.watches = watches;
+        }
 
         void searchBeans() {
             String[] names = beans.getSingletonNames();
@@ -78,7 +97,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                 return;
             }
             for (Class<?> owner = type; owner != null && isSearched(owner); owner = owner.getSuperclass()) {
-                for (Field field : owner.getDeclaredFields()) {
+                for (Field field : fieldsOf(owner)) {
                     Object value = valueOf(field, holder);
                     if (value != null) {
                         measure(field, holder, value);
@@ -91,18 +110,28 @@ final class HeldObjects implements SmartInitializingSingleton {
         private void measure(Field field, Object holder, Object value) {
             Object known = measured.get(value);
             if (known == null && isReplaceable(field, value)) {
-                known = watched(value, field);
+                known = watched(value, field, watches);
                 measured.put(known, known);
                 measured.put(value, known);
             }
             if (known != null && known != value && isReplaceable(field, value)) {
-                set(field, holder, known);
+                set(field, holder, known, replaced);
             }
         }
     }
 
     private static boolean isSearched(Class<?> type) {
         return !type.isEnum() && !type.isArray() && ApplicationCode.owns(type.getName());
+    }
+
+    /** Returns the fields of the class; none if the class of a field is missing, for example of an optional library. */
+    private static Field[] fieldsOf(Class<?> type) {
+        try {
+            return type.getDeclaredFields();
+        } catch (LinkageError e) {
+            LOG.debug("{} is not searched", type, e);
+            return new Field[0];
+        }
     }
 
     private static @Nullable Object valueOf(Field field, Object holder) {
@@ -120,33 +149,40 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     /**
      * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
-     * records. An object whose class is not public gets a proxy, so that the type of its field must be an interface.
+     * records. An object whose class is not public gets a proxy, so that the type of its field must be an interface. A
+     * proxy of Spring stands for a bean, which is measured already.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()
                 && value != ForkJoinPool.commonPool()
+                && !(value instanceof SpringProxy)
                 && (Modifier.isPublic(value.getClass().getModifiers())
                         || field.getType().isInterface()
                         || !(value instanceof Executor));
     }
 
-    private Object watched(Object value, Field field) {
-        String name = ClassUtils.getShortName(field.getDeclaringClass()) + "." + field.getName();
+    private static String nameOf(Field field) {
+        return ClassUtils.getShortName(field.getDeclaringClass()) + "." + field.getName();
+    }
+
+    private static Object watched(Object value, Field field, List<HeldWatch> watches) {
+        String name = nameOf(field);
         Object watched = value;
         try {
             for (HeldWatch watch : watches) {
                 Object next = watch.postProcessAfterInitialization(watched, name);
                 watched = next == null ? watched : next;
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError e) {
             LOG.debug("{} is not measured", name, e);
         }
         return watched;
     }
 
-    private static void set(Field field, Object holder, Object value) {
+    private static void set(Field field, Object holder, Object value, List<String> replaced) {
         try {
             field.set(holder, value);
+            replaced.add(nameOf(field));
         } catch (IllegalAccessException | RuntimeException e) {
             LOG.debug("{} is not measured", field, e);
         }

@@ -79,8 +79,11 @@ public final class RpcPoolsAutoConfiguration {
     }
 
     @Bean
-    static HeldObjects rpcHeldObjects(ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
-        return new HeldObjects(beans, watches);
+    static HeldObjects rpcHeldObjects(
+            RpcPoolsProperties properties,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<HeldWatch> watches) {
+        return new HeldObjects(properties.fields(), beans, watches);
     }
 
     @Bean

@@ -14,15 +14,19 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import shop.Prices;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -31,6 +35,8 @@ import tern.rpc.pool.PoolSource;
 /** Checks that executors and HTTP clients in the fields of the application's objects are measured like beans. */
 @Timeout(120)
 class HeldObjectsTest {
+
+    private static final AtomicInteger DECORATED = new AtomicInteger();
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withConfiguration(
@@ -41,8 +47,19 @@ class HeldObjectsTest {
     static class Shop {
 
         @Bean(destroyMethod = "close")
-        Prices prices(Executor given) {
-            return new Prices(given);
+        Prices prices(@Qualifier("given") Executor given, @Lazy ThreadPoolTaskExecutor lazy) {
+            return new Prices(given, lazy);
+        }
+
+        @Bean
+        @Lazy
+        ThreadPoolTaskExecutor lazy() {
+            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+            executor.setTaskDecorator(task -> () -> {
+                DECORATED.incrementAndGet();
+                task.run();
+            });
+            return executor;
         }
 
         @Bean
@@ -57,7 +74,7 @@ class HeldObjectsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"loaders", "single", "shared", "given"})
+    @ValueSource(strings = {"loaders", "single", "shared", "given", "own", "lazy"})
     void taskCountsForTheCallThatSubmitsIt(String field) {
         application.run(there -> {
             Executor executor = there.getBean(Prices.class).executor(field);
@@ -80,13 +97,33 @@ class HeldObjectsTest {
             ObjectProvider<PoolSource> pools = there.getBeanProvider(PoolSource.class);
 
             assertThat(pools.stream().map(pool -> pool.snapshot().name()))
-                    .containsExactlyInAnyOrder("common-pool", "given", "Prices.loaders", "Prices.Helper.single");
+                    .containsExactlyInAnyOrder("common-pool", "given", "lazy", "Prices.loaders", "Prices.Helper.single", "Prices.Own.executor");
             assertThat(Calls.pool(there, "Prices.loaders").max()).isEqualTo(2);
             String thread = prices.load(() -> Thread.currentThread().getName()).get(60, TimeUnit.SECONDS);
             assertThat(Calls.pool(there, "Prices.loaders").thread()).isEqualTo(thread);
             assertThat(prices.executor("shared")).isSameAs(prices.executor("loaders"));
             assertThat(prices.executor("given")).isSameAs(there.getBean("given"));
         });
+    }
+
+    @Test
+    void lazyExecutorKeepsTheDecoratorOfTheApplication() {
+        application.run(there -> {
+            int before = DECORATED.get();
+
+            CompletableFuture.runAsync(
+                            HeldObjectsTest::statement, there.getBean(Prices.class).executor("lazy"))
+                    .get(60, TimeUnit.SECONDS);
+
+            assertThat(DECORATED.get()).isEqualTo(before + 1);
+        });
+    }
+
+    @Test
+    void propertyLeavesFieldsAsTheyAre() {
+        application.withPropertyValues("rpc.pools.fields=no").run(there -> assertThat(
+                        there.getBean(Prices.class).executor("loaders"))
+                .isExactlyInstanceOf(ThreadPoolExecutor.class));
     }
 
     @Test
