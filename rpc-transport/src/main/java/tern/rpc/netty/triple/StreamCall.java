@@ -101,8 +101,8 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether the waiting call can use another connection, because its sender has sent no message and sends none
-     * before the stream is opened.
+     * Returns whether the waiting call can use another connection, because its sender has sent no message, and sends
+     * none before the stream is opened.
      */
     boolean mayMove() {
         SendMessage first = unsent.peek();

@@ -191,13 +191,15 @@ class TripleClientTest extends RawServerCalls {
         ClientConnection connection = connect();
         Invocation call = requests.call(CALL, (Object) bytes("one-way"));
         connection.send(new PendingCall(call, true, System.nanoTime(), null));
-        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
-        assertThat(message(script.request())).asString().isEqualTo("one-way");
-        PendingCall second = send(connection, "2");
+        connection.send(new PendingCall(call, true, System.nanoTime(), null));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 2);
+        script.request();
+        script.request();
+        PendingCall third = send(connection, "3");
 
-        answerNext(Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1), "2");
+        answerNext(Http2Script.accept(server), "3");
 
-        assertThat(answer(second)).isEqualTo("answer 2");
+        assertThat(answer(third)).isEqualTo("answer 3");
     }
 
     @Test
