@@ -60,8 +60,8 @@ class StoppedProcessesTest {
     }
 
     /**
-     * Returns the diagnosis if other processes have become busy, and the process pauses for a part of the additional time of
-     * each call.
+     * Returns the diagnosis if other processes have become busy, and the process pauses for a part of the additional
+     * time of each call.
      */
     private Diagnosis pausedOnABusyMachine(double millis, double additional) {
         shop.machine = withOthers(0.1);

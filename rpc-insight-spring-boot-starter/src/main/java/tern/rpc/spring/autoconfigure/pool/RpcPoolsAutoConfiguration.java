@@ -80,9 +80,7 @@ public final class RpcPoolsAutoConfiguration {
 
     @Bean
     static HeldObjects rpcHeldObjects(
-            RpcPoolsProperties properties,
-            ConfigurableListableBeanFactory beans,
-            ObjectProvider<HeldWatch> watches) {
+            RpcPoolsProperties properties, ConfigurableListableBeanFactory beans, ObjectProvider<HeldWatch> watches) {
         return new HeldObjects(properties.fields(), beans, watches);
     }
 

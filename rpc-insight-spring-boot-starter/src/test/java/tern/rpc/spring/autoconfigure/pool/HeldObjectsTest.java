@@ -97,7 +97,13 @@ class HeldObjectsTest {
             ObjectProvider<PoolSource> pools = there.getBeanProvider(PoolSource.class);
 
             assertThat(pools.stream().map(pool -> pool.snapshot().name()))
-                    .containsExactlyInAnyOrder("common-pool", "given", "lazy", "Prices.loaders", "Prices.Helper.single", "Prices.Own.executor");
+                    .containsExactlyInAnyOrder(
+                            "common-pool",
+                            "given",
+                            "lazy",
+                            "Prices.loaders",
+                            "Prices.Helper.single",
+                            "Prices.Own.executor");
             assertThat(Calls.pool(there, "Prices.loaders").max()).isEqualTo(2);
             String thread = prices.load(() -> Thread.currentThread().getName()).get(60, TimeUnit.SECONDS);
             assertThat(Calls.pool(there, "Prices.loaders").thread()).isEqualTo(thread);
