@@ -73,7 +73,7 @@ public abstract class AnyModuleRules {
     }
 
     /** Fails if the watched package depends on another package of Tern, except the base package and the given ones. */
-    protected final void dependsOnlyOn(String watched, String... others) {
+    protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =
                 resideInAPackage(watched).or(resideInAnyPackage(others)).as(watched + ", " + String.join(", ", others));

@@ -62,34 +62,34 @@ class ArchitectureTest extends ModuleRules {
 
     @Test
     void serializationEndpointAndLimitImportBaseOnly() {
-        dependsOnlyOn(SERIALIZATION);
-        dependsOnlyOn(ENDPOINT);
-        dependsOnlyOn(LIMIT);
+        onlySees(SERIALIZATION);
+        onlySees(ENDPOINT);
+        onlySees(LIMIT);
     }
 
     @Test
     void registryDependsOnlyOnEndpointsConcurrencyAndSettings() {
-        dependsOnlyOn(REGISTRY, ENDPOINT, "tern.rpc.concurrent..", "tern.rpc.settings..");
+        onlySees(REGISTRY, ENDPOINT, "tern.rpc.concurrent..", "tern.rpc.settings..");
     }
 
     @Test
     void transportImportsNothingAboveIt() {
-        dependsOnlyOn(TRANSPORT, SERIALIZATION, ENDPOINT, LIMIT);
+        onlySees(TRANSPORT, SERIALIZATION, ENDPOINT, LIMIT);
     }
 
     @Test
     void streamDependsOnlyOnTransport() {
-        dependsOnlyOn(STREAM, TRANSPORT);
+        onlySees(STREAM, TRANSPORT);
     }
 
     @Test
     void metricsImportsNothingAboveIt() {
-        dependsOnlyOn(METRICS, SERIALIZATION, ENDPOINT, LIMIT, TRANSPORT);
+        onlySees(METRICS, SERIALIZATION, ENDPOINT, LIMIT, TRANSPORT);
     }
 
     @Test
     void clusterDependsOnlyOnEndpointsTransportAndLimits() {
-        dependsOnlyOn("tern.rpc.cluster..", ENDPOINT, TRANSPORT, LIMIT);
+        onlySees("tern.rpc.cluster..", ENDPOINT, TRANSPORT, LIMIT);
     }
 
     @Test

@@ -6,6 +6,6 @@ class HessianArchitectureTest extends ModuleRules {
 
     @Test
     void hessianDependsOnlyOnSerialization() {
-        dependsOnlyOn("tern.rpc.serialization.hessian..", "tern.rpc.serialization");
+        onlySees("tern.rpc.serialization.hessian..", "tern.rpc.serialization");
     }
 }

@@ -16,16 +16,16 @@ class InsightArchitectureTest extends ModuleRules {
 
     @Test
     void poolsSeeBaseOnly() {
-        dependsOnlyOn(POOL);
+        onlySees(POOL);
     }
 
     @Test
     void diagnosisDependsOnlyOnPoolsEvidenceAndMeters() {
-        dependsOnlyOn("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
+        onlySees("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
     }
 
     @Test
     void evidenceDependsOnlyOnBase() {
-        dependsOnlyOn("tern.rpc.evidence..");
+        onlySees("tern.rpc.evidence..");
     }
 }

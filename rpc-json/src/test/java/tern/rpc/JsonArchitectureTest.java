@@ -8,7 +8,7 @@ class JsonArchitectureTest extends ModuleRules {
 
     @Test
     void jsonDependsOnlyOnSerializationAndMessages() {
-        dependsOnlyOn("tern.rpc.serialization.json..", "tern.rpc.serialization", "tern.rpc.serialization.protobuf");
+        onlySees("tern.rpc.serialization.json..", "tern.rpc.serialization", "tern.rpc.serialization.protobuf");
     }
 
     @Test

@@ -12,7 +12,7 @@ class ProtobufArchitectureTest extends ModuleRules {
 
     @Test
     void messagesSeeSerializationAlone() {
-        dependsOnlyOn(MESSAGES, "tern.rpc.serialization");
+        onlySees(MESSAGES, "tern.rpc.serialization");
     }
 
     @Test
@@ -36,7 +36,7 @@ class ProtobufArchitectureTest extends ModuleRules {
     @Test
     void servicesThatAreBuiltInNeverSeeEachOther() {
         for (String builtIn : new String[] {HEALTH, REFLECTION, GRPC}) {
-            dependsOnlyOn(
+            onlySees(
                     builtIn,
                     "tern.rpc.concurrent..",
                     "tern.rpc.serialization..",
