@@ -100,7 +100,8 @@ final class CallTrace {
     }
 
     private static long quick(Collection<Call> calls, int kind) {
-        long longest = calls.stream().mapToLong(call -> call.waitNanos[kind]).max().orElse(0);
+        long longest =
+                calls.stream().mapToLong(call -> call.waitNanos[kind]).max().orElse(0);
         return calls.stream()
                 .filter(call -> call.waitNanos[kind] < QUICK * longest)
                 .count();

@@ -124,7 +124,9 @@ final class RedisStops {
             }
         }
         double inTime = count == 0 ? usually : sum / count; // a short command has no name in most calls
-        double late = Math.min(1, (double) evidence.calls().late() / Math.max(1, evidence.calls().calls()));
+        double late = Math.min(
+                1,
+                (double) evidence.calls().late() / Math.max(1, evidence.calls().calls()));
         return late * inLateCalls + (1 - late) * inTime - usually;
     }
 

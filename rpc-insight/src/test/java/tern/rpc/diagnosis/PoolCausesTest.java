@@ -188,9 +188,12 @@ class PoolCausesTest {
             shop.second(() -> {
                 for (int call = 0; call < 24; call++) {
                     int wait = call < 8 ? 0 : 60 + call * 4;
-                    shop.call(Shop.PLACE, 0, steps -> steps.own(2)
-                            .in(Phase.JDBC_CONNECTION, "hikari", wait)
-                            .in(Phase.SQL, "select stock", 6));
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            steps -> steps.own(2)
+                                    .in(Phase.JDBC_CONNECTION, "hikari", wait)
+                                    .in(Phase.SQL, "select stock", 6));
                 }
             });
         }

@@ -721,7 +721,7 @@ class DubboBadInputTest {
             RpcException failure = call.get(20, TimeUnit.SECONDS);
             assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
             assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
-            assertThat(failure).hasMessageContaining("serialization 23, not in hessian2");
+            assertThat(failure).hasMessageContaining("it uses serialization 23 instead of hessian2");
         }
     }
 

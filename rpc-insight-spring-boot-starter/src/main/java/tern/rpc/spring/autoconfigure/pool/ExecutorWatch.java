@@ -53,7 +53,8 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
      *
      * @param own the decorator of the application; null if there is none
      */
-    private record Measuring(String name, TaskTimes times, @Nullable TaskDecorator own) implements TaskDecorator {
+    private record Measuring(
+            String name, TaskTimes times, @Nullable TaskDecorator own) implements TaskDecorator {
 
         @Override
         public Runnable decorate(Runnable task) {

@@ -118,7 +118,8 @@ class HeldObjectsTest {
             int before = DECORATED.get();
 
             CompletableFuture.runAsync(
-                            HeldObjectsTest::statement, there.getBean(Prices.class).executor("lazy"))
+                            HeldObjectsTest::statement,
+                            there.getBean(Prices.class).executor("lazy"))
                     .get(60, TimeUnit.SECONDS);
 
             assertThat(DECORATED.get()).isEqualTo(before + 1);
@@ -127,9 +128,10 @@ class HeldObjectsTest {
 
     @Test
     void propertyLeavesFieldsAsTheyAre() {
-        application.withPropertyValues("rpc.pools.fields=no").run(there -> assertThat(
-                        there.getBean(Prices.class).executor("loaders"))
-                .isExactlyInstanceOf(ThreadPoolExecutor.class));
+        application
+                .withPropertyValues("rpc.pools.fields=no")
+                .run(there -> assertThat(there.getBean(Prices.class).executor("loaders"))
+                        .isExactlyInstanceOf(ThreadPoolExecutor.class));
     }
 
     @Test
