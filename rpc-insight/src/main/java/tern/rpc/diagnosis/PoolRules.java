@@ -61,7 +61,7 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
-            if (full && operation != null && isOccupiedOutside(verdict, operation)) {
+            if (full && isOccupiedOutside(verdict, operation)) {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;
             }
@@ -137,13 +137,24 @@ final class PoolRules {
 
     /**
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
-     * half of its connections are in use, and the operations of calls use less than half of the connections in use.
+     * half of its connections are in use, and calls hold less than half of the connections in use. A call holds a
+     * connection to Redis or an HTTP peer during its operations, and a connection to a database at most during all of
+     * its work.
+     *
+     * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
-    private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
+    private boolean isOccupiedOutside(PoolVerdict verdict, @Nullable Kind operation) {
         ObservedPool pool = verdict.pool();
+        if (operation == null && pool.now().kind() != PoolKind.JDBC) {
+            return false;
+        }
+        Times account = excess.account;
+        double held = operation == null
+                ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
+                : account.sum(operation);
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         double perSecond = evidence.calls().calls() / evidence.seconds();
-        double byCalls = perSecond * excess.account.sum(operation) / 1e9;
+        double byCalls = perSecond * held / 1e9;
         return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
     }
 

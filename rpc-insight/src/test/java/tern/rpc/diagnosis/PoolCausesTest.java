@@ -172,6 +172,26 @@ class PoolCausesTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("CONNECTIONS CHECKED SLOWLY: hikari");
     }
 
+    /** A job uses all connections for a moment again and again, so that few samples show its threads as holders. */
+    @Test
+    void connectionsThatCallsHoldOnlyForAShortTimeAreHeldByOthers() {
+        shop.healthy(USUAL);
+        long[] taken = {0};
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 8)
+                        .now(8, 0, 20)
+                        .counts(taken[0] += 108, 0)
+                        .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 65))
+                        .settings(List.of())
+                        .build(),
+                new Holders()));
+
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "hikari", 430).in(Phase.SQL, "select stock", 3));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: hikari");
+    }
+
     /** In each second, 24 calls arrive at once; the pool lends 8 connections at once, and each further one after a wait. */
     @Test
     void burstOfCallsNeedsMoreConnectionsAlthoughFewAreUsedOnAverage() {
