@@ -28,6 +28,9 @@ final class Operations {
      */
     static final double WIDE_FACTOR = 3;
 
+    /** An additional time is small if it is below this share of another operation's additional time. */
+    private static final double SMALL = 0.1;
+
     static final double WIDE_NANOS = 3e6;
 
     /** If a call runs at least this many operations, the cause is their number and not their duration. */
@@ -329,17 +332,20 @@ final class Operations {
 
     /**
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
-     * usual time in late or failed calls.
+     * usual time in late or failed calls. An additional time that is small in comparison with that of the given
+     * operation does not count, because operations also become slightly slower on a busy machine.
      */
     boolean othersAreAsUsual(Phase phase, String name) {
         String store = OperationNames.store(name);
-        for (Map.Entry<String, Double> entry : each(phase).entrySet()) {
+        Map<String, Double> each = each(phase);
+        double additional = each.getOrDefault(name, 0.0) - Math.max(0, usualEach(phase, name));
+        for (Map.Entry<String, Double> entry : each.entrySet()) {
             double usually = usualEach(phase, entry.getKey());
             if (!entry.getKey().equals(name)
                     && OperationNames.store(entry.getKey()).equals(store)
                     && usually > 0
                     && entry.getValue() > WIDE_FACTOR * usually
-                    && entry.getValue() > usually + WIDE_NANOS) {
+                    && entry.getValue() > usually + Math.max(WIDE_NANOS, SMALL * additional)) {
                 return false;
             }
         }

@@ -24,6 +24,9 @@ final class PoolRules {
 
     private static final double HALF = 0.5;
 
+    /** Many calls fail if more than one in this number fails. */
+    private static final int MANY_FAILED = 10;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final OperationCounts counts;
@@ -139,13 +142,14 @@ final class PoolRules {
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
      * half of its connections are in use, and calls hold less than half of the connections in use. A call holds a
      * connection to Redis or an HTTP peer during its operations, and a connection to a database at most during all of
-     * its work.
+     * its work. If many calls fail, their work is not that of the calls that hold the connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, @Nullable Kind operation) {
         ObservedPool pool = verdict.pool();
-        if (operation == null && pool.now().kind() != PoolKind.JDBC) {
+        Evidence.Counts calls = evidence.calls();
+        if (operation == null && (pool.now().kind() != PoolKind.JDBC || MANY_FAILED * calls.failed() > calls.calls())) {
             return false;
         }
         Times account = excess.account;
@@ -153,7 +157,7 @@ final class PoolRules {
                 ? account.sum() - account.sum(Kind.POOL) - account.sum(Kind.QUEUE)
                 : account.sum(operation);
         double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
-        double perSecond = evidence.calls().calls() / evidence.seconds();
+        double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
         return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
     }

@@ -134,6 +134,14 @@ class DatabaseCausesTest {
     }
 
     @Test
+    void writeWaitsForARowAlthoughABusyMachineSlowsDownOtherStatementsALittle() {
+        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, OTHER, 2))
+                .miss(statements(READ, 9, WRITE, 430, OTHER, 12));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("ROW LOCK: ");
+    }
+
+    @Test
     void insertThatAloneBecameSlowWithoutSignsOfALockMayHaveATrigger() {
         String insert = "insert into order_log(order_id, what) values(?, ...)";
         Diagnosis miss = shop.healthy(statements(READ, 1, insert, 1)).miss(statements(READ, 1, insert, 181));
