@@ -33,7 +33,7 @@ record GateOptions(
         @Nullable URI actuator) {
 
     static final String HELP = """
-        Calls one method at a steady rate, by JSON over HTTP, and tells whether the target was reached.
+        Calls one method at a steady rate, by JSON over HTTP, and reports whether the target was reached.
 
           --url=URL            of the server: http://host:20880 or https://host:20880
           --service=NAME       of the interface: example.GreetingService
