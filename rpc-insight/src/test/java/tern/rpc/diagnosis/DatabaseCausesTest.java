@@ -135,8 +135,8 @@ class DatabaseCausesTest {
 
     @Test
     void writeWaitsForARowAlthoughABusyMachineSlowsDownOtherStatementsALittle() {
-        Diagnosis miss = shop.healthy(statements(READ, 1, WRITE, 1, OTHER, 2))
-                .miss(statements(READ, 9, WRITE, 430, OTHER, 12));
+        Diagnosis miss =
+                shop.healthy(statements(READ, 1, WRITE, 1, OTHER, 2)).miss(statements(READ, 9, WRITE, 430, OTHER, 12));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("ROW LOCK: ");
     }
