@@ -332,8 +332,8 @@ final class Operations {
 
     /**
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
-     * usual time in late or failed calls. An additional time that is small in comparison with that of the given
-     * operation does not count, because operations also become slightly slower on a busy machine.
+     * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
+     * operation. On a busy machine, all operations become slightly slower.
      */
     boolean othersAreAsUsual(Phase phase, String name) {
         String store = OperationNames.store(name);

@@ -142,7 +142,8 @@ final class PoolRules {
      * Returns whether threads outside of calls occupy the pool. Threads outside of calls occupy the pool if at least
      * half of its connections are in use, and calls hold less than half of the connections in use. A call holds a
      * connection to Redis or an HTTP peer during its operations, and a connection to a database at most during all of
-     * its work. If many calls fail, their work is not that of the calls that hold the connections.
+     * its work. If many calls fail, this method returns false for databases: a failed call has often held no
+     * connection, so its work does not show how long calls hold connections.
      *
      * @param operation the kind of operation for which calls borrow connections; null if there is no such kind
      */
