@@ -27,6 +27,12 @@ final class HolderRules {
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
+    /**
+     * If the usual time of the owners' operation is unknown, the calls queue for the lock if they wait for at least
+     * this multiple of the operation's time.
+     */
+    private static final double QUEUED = 3;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -73,7 +79,7 @@ final class HolderRules {
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
-            if (isAsUsual(phase, operation)) {
+            if (isAsUsual(part, phase, operation)) {
                 passOnToLock(part, phase, operation);
                 continue;
             }
@@ -110,9 +116,10 @@ final class HolderRules {
 
     /**
      * Returns whether the longest of the given operations is new or takes about as long as usual. The cause is then the
-     * code that runs the operation under the lock, because nothing shows that the operation became slower.
+     * code that runs the operation under the lock, because nothing shows that the operation became slower. Shortly
+     * after the start, no usual time is known. Many calls that queue for the lock then show that the lock is the cause.
      */
-    private boolean isAsUsual(Phase phase, Times operation) {
+    private boolean isAsUsual(Part wait, Phase phase, Times operation) {
         Map<String, Double> each = operations.each(phase);
         // Operations of running calls have no names yet.
         String name = operation.longestFirst().stream()
@@ -128,7 +135,11 @@ final class HolderRules {
         }
         double usually = operations.usualNamed(phase, name);
         double now = each.getOrDefault(name, -1.0);
-        return usually < 0 ? operations.usualEach(phase) >= 0 : now >= 0 && now <= AS_USUAL * usually;
+        if (usually >= 0) {
+            return now >= 0 && now <= AS_USUAL * usually;
+        }
+        return operations.usualEach(phase) >= 0
+                || (now >= 0 && excess.accountOfCallsWith(wait).of(wait) >= QUEUED * now);
     }
 
     /**

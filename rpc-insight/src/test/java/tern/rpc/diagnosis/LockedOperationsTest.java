@@ -52,6 +52,24 @@ class LockedOperationsTest {
         assertThat(DiagnosisText.title(first(55, "GET weather:80", 5))).isEqualTo("SLOW HTTP PEER: GET weather:80");
     }
 
+    @Test
+    void lockIsTheCauseIfCallsQueueForItAndTheUsualTimeOfTheOperationIsUnknown() {
+        List<Cause> causes = new SampledCalls()
+                .waiting("Desk.board", "GET weather:80", 55, 300, LockedOperationsTest::look)
+                .causes();
+
+        assertThat(DiagnosisText.title(causes.get(0))).isEqualTo("LOCK: " + LOCK.name());
+    }
+
+    @Test
+    void longOperationIsTheCauseIfCallsHardlyQueueForTheLockAndItsUsualTimeIsUnknown() {
+        List<Cause> causes = new SampledCalls()
+                .waiting("Desk.board", "GET weather:80", 300, 200, LockedOperationsTest::look)
+                .causes();
+
+        assertThat(DiagnosisText.title(causes.get(0))).isEqualTo("SLOW HTTP PEER: GET weather:80");
+    }
+
     private static void lookAtAnotherLine(Sampler.Samples samples) {
         StackTraceElement waits = new StackTraceElement("depot.Board", "of", "Board.java", 40);
         StackTraceElement works = new StackTraceElement("depot.Board", "of", "Board.java", 44);
