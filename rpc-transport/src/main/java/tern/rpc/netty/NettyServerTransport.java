@@ -199,7 +199,8 @@ public final class NettyServerTransport implements ServerTransport {
         lowered = new Lowered(Math.max(1, connections.size() - silent.size()), now);
         failed.warn(
                 () -> "A connection to port " + port + " was not accepted: " + cause.getMessage()
-                        + ". The process may open " + limit.descriptors() + " files and connections (ulimit -n), and this"
+                        + ". The process may open " + limit.descriptors()
+                        + " files and connections (ulimit -n), and this"
                         + " server has " + connections.size() + " of " + limit.connections()
                         + " connections. Raise ulimit -n, or lower rpc.limits.max-connections; "
                         + silent.size() + " silent connections are closed",

@@ -139,8 +139,7 @@ class SendersOfMessagesTest {
                 .build());
 
         assertThat(echo.echo("a")).isEqualTo("a");
-        assertThatThrownBy(() -> echo.fail("b"))
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> echo.fail("b")).isInstanceOf(IllegalStateException.class);
 
         assertThat(ofServer.senders).containsExactly(InetAddress.getLoopbackAddress());
         assertThat(ofClient.senders).containsExactly("127.0.0.1");

@@ -116,8 +116,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
                 return new DecodedRequest(only, values(codec, route, bytes, length), codec);
             }
             Object sender = exchange.connection().network();
-            return codecs.payloads()
-                    .readRequest(services, route.service(), route.candidates(), bytes, length, sender);
+            return codecs.payloads().readRequest(services, route.service(), route.candidates(), bytes, length, sender);
         });
     }
 

@@ -84,7 +84,8 @@ final class PayloadCodecs {
             throw RpcException.refusal(StatusCode.UNIMPLEMENTED, method + " does not take Java values", Executed.NO);
         }
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
-        return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly, sender), codec.answering(request));
+        return new DecodedRequest(
+                method, arguments(codec, request, service, scalarsOnly, sender), codec.answering(request));
     }
 
     private static WrapperRequest wrapper(
@@ -101,8 +102,7 @@ final class PayloadCodecs {
 
     private static boolean isValue(List<MethodDescriptor> overloads, byte[] bytes, int length) {
         for (MethodDescriptor overload : overloads) {
-            if (ValueMessages.isRequest(
-                    bytes, 0, length, overload.parameters().size())) {
+            if (ValueMessages.isRequest(bytes, 0, length, overload.parameters().size())) {
                 return true;
             }
         }
@@ -149,11 +149,7 @@ final class PayloadCodecs {
      * accepted other values, callers could use it to create instances of any allowed class.
      */
     private static Object[] arguments(
-            WrapperCodec codec,
-            WrapperRequest request,
-            ServiceDescriptor service,
-            boolean scalarsOnly,
-            Object sender) {
+            WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly, Object sender) {
         try {
             return codec.readArguments(request, service, scalarsOnly, sender);
         } catch (SerializationException e) {

@@ -99,7 +99,8 @@ class WrapperCodecTest {
 
     private DecodedRequest read(String method, byte[] bytes, boolean genericCalls) {
         Lookup lookup = new Lookup(GREET, genericCalls);
-        return codecs.readRequest(lookup, GREET, MethodLookup.find(lookup, GREET, method), bytes, bytes.length, "caller");
+        return codecs.readRequest(
+                lookup, GREET, MethodLookup.find(lookup, GREET, method), bytes, bytes.length, "caller");
     }
 
     private static byte[] bytes(String hex) {
@@ -152,7 +153,8 @@ class WrapperCodecTest {
 
         codec.writeResponse(new byte[length], out);
 
-        assertThat((byte[]) codec.readResponse(out.array(), 0, out.position(), "server")).hasSize(length);
+        assertThat((byte[]) codec.readResponse(out.array(), 0, out.position(), "server"))
+                .hasSize(length);
     }
 
     @Test
@@ -191,7 +193,8 @@ class WrapperCodecTest {
 
         assertThat(out.toByteArray())
                 .isEqualTo(bytes("0A086865737369616E32" + "1203026F6B" + "1A106A6176612E6C616E672E537472696E67"));
-        assertThat(read.codec().readResponse(out.array(), 0, out.position(), "server")).isEqualTo("ok");
+        assertThat(read.codec().readResponse(out.array(), 0, out.position(), "server"))
+                .isEqualTo("ok");
     }
 
     @Test
