@@ -25,6 +25,9 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
     /** At most one in {@value} descriptors for connections is used by connections that are being closed. */
     private static final int LEAVING_SHARE = 8;
 
+    /** A sixteenth of the connections that may be closing are closed together. */
+    private static final int TOGETHER_SHARE = 16;
+
     /** @param configured the maximum number of connections in the settings */
     static DescriptorLimit of(int configured, long descriptors) {
         long most = descriptors - descriptors / RESERVED_SHARE;
@@ -33,6 +36,15 @@ record DescriptorLimit(int connections, int leaving, long descriptors) {
         }
         int leaving = (int) Math.max(1, Math.min(MAX_LEAVING, most / LEAVING_SHARE));
         return new DescriptorLimit((int) Math.max(1, Math.min(configured, most - leaving)), leaving, descriptors);
+    }
+
+    /**
+     * Returns the number of silent connections that are closed together. A single check of all connections then makes
+     * room for this many new connections. If there are few connections, the number is small, because a client that
+     * connects all the time takes most of the room.
+     */
+    int together() {
+        return Math.max(1, leaving / TOGETHER_SHARE);
     }
 
     /** Returns the number of descriptors that this process may open; {@link #UNKNOWN} if it is not known. */

@@ -38,12 +38,6 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /**
-     * Number of silent connections that are closed together. A single check of all connections then makes room for this
-     * many new connections.
-     */
-    private static final int LEAVE_AT_ONCE = 16;
-
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -52,6 +46,12 @@ public final class NettyServerTransport implements ServerTransport {
 
     /** The time for which the limit on connections is lower after a connection could not be accepted. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /**
+     * The limit on connections is lowered to one in {@value} at least. With very few connections, an address with many
+     * connections could not be distinguished from others.
+     */
+    private static final int LOWEST_SHARE = 4;
 
     /** The wildcard address, which no peer has. */
     private static final InetAddress NO_NETWORK = new InetSocketAddress(0).getAddress();
@@ -88,7 +88,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    private volatile @Nullable Lowered lowered; // null if no connection has failed recently
+    private volatile Lowered lowered; // effective only for some time after a connection could not be accepted
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -116,6 +116,7 @@ public final class NettyServerTransport implements ServerTransport {
         this.limit = DescriptorLimit.of(settings.maxConnections(), descriptors);
         this.clock = clock;
         this.nextLookNanos = new AtomicLong(clock.nanoTime());
+        this.lowered = new Lowered(limit.connections(), clock.nanoTime());
         this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
@@ -167,6 +168,8 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
+        // loads the classes that acceptFailed() needs, because no class can be loaded without a free descriptor
+        SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
         if (limit.connections() < settings.maxConnections()) {
@@ -189,39 +192,47 @@ public final class NettyServerTransport implements ServerTransport {
     /**
      * Called when a connection could not be accepted, usually because the process has no free file descriptor. Closes
      * silent connections, and lowers the limit for some time. Connections above the limit are then accepted and closed,
-     * so that those of other addresses do not wait behind them. Without the pause, the event loop would try to accept
-     * again and again.
+     * so that those of other addresses do not wait behind them. The pause comes first, because without it the event
+     * loop would try to accept again and again, and without descriptors the rest may fail.
      */
     private void acceptFailed(Channel socket, Throwable cause) {
+        socket.config().setAutoRead(false);
+        socket.eventLoop()
+                .schedule(
+                        () -> {
+                            if (socket.isOpen()) { // drain() may have closed it
+                                socket.config().setAutoRead(true);
+                            }
+                        },
+                        AFTER_FAILURE_MILLIS,
+                        TimeUnit.MILLISECONDS);
         long now = clock.nanoTime();
         List<ServerConnection> silent =
-                SilentConnections.choose(connections.values(), NO_NETWORK, false, LEAVE_AT_ONCE, now);
-        lowered = new Lowered(Math.max(1, connections.size() - silent.size()), now);
+                SilentConnections.choose(connections.values(), NO_NETWORK, false, limit.together(), now);
+        int suffices = connections.size() - silent.size();
+        lowered = new Lowered(Math.max(limit.connections() / LOWEST_SHARE, suffices), now);
         failed.warn(
                 () -> "A connection to port " + port + " was not accepted: " + cause.getMessage()
-                        + ". The process may open " + limit.descriptors()
-                        + " files and connections (ulimit -n), and this"
-                        + " server has " + connections.size() + " of " + limit.connections()
-                        + " connections. Raise ulimit -n, or lower rpc.limits.max-connections; "
+                        + ". The process may open "
+                        + (limit.descriptors() == DescriptorLimit.UNKNOWN ? "too few" : limit.descriptors())
+                        + " files and connections (ulimit -n), and this server has " + connections.size() + " of "
+                        + limit.connections() + " connections. Raise ulimit -n, or lower rpc.limits.max-connections; "
                         + silent.size() + " silent connections are closed",
                 null);
         leave(silent);
-        socket.config().setAutoRead(false);
-        socket.eventLoop()
-                .schedule(() -> socket.config().setAutoRead(true), AFTER_FAILURE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /** Returns the current limit on connections. */
     private int maxConnections() {
         Lowered recent = lowered;
-        if (recent == null) {
+        if (recent.connections() >= limit.connections()) {
             return limit.connections();
         }
         if (clock.nanoTime() - recent.sinceNanos() >= LOWERED_NANOS) {
-            lowered = null;
+            lowered = new Lowered(limit.connections(), recent.sinceNanos());
             return limit.connections();
         }
-        return Math.min(limit.connections(), recent.connections());
+        return recent.connections();
     }
 
     private void accept(Channel accepted, ServerPort shared) {
@@ -301,7 +312,7 @@ public final class NettyServerTransport implements ServerTransport {
             return false;
         }
         List<ServerConnection> silent =
-                SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
+                SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
             // The next search for this address must wait. A search for another address may find a connection to close,
             // because the choice depends on the address of the new connection.

@@ -27,6 +27,14 @@ class DescriptorLimitTest {
     }
 
     @Test
+    void moreConnectionsCloseTogetherIfThereAreMany() {
+        assertThat(DescriptorLimit.of(8_192, DescriptorLimit.UNKNOWN).together())
+                .isEqualTo(16);
+        assertThat(DescriptorLimit.of(8_192, 600).together()).isEqualTo(3);
+        assertThat(DescriptorLimit.of(8_192, 16).together()).isEqualTo(1);
+    }
+
+    @Test
     void atLeastOneConnectionIsAccepted() {
         assertThat(DescriptorLimit.of(8_192, 1)).isEqualTo(new DescriptorLimit(1, 1, 1));
     }

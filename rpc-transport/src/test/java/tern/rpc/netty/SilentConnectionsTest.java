@@ -348,7 +348,7 @@ class SilentConnectionsTest {
 
     @Test
     void connectionsAreRefusedForTenSecondsAfterDescriptorsWereMissing() {
-        int port = serve(100, 100);
+        int port = serve(8, 8);
         for (int i = 1; i <= 2; i++) {
             connect(port, 2, i).send(request("hold"));
             Await.until("it runs", () -> holding.tryAcquire());
