@@ -86,9 +86,6 @@ public final class LargeWork {
             Math.max(1, PROCESSORS - 1),
             MAX_WAITING_TO_DECODE);
 
-    /** The tenant of all work on keys, because a reader has no information about the sender of a message. */
-    private static final Object ANY_SENDER = new Object();
-
     /** The maximum size of a decompressed request that is decompressed and decoded without a permit. */
     private static final int MAX_UNCHECKED_BYTES = 64 << 10;
 
@@ -162,12 +159,13 @@ public final class LargeWork {
      * event loop.
      *
      * @param bytes the size of the message
+     * @param sender identifies the sender of the message; senders get permits in turn
      * @return the work, which the caller must pass to {@link #end}
      * @throws RpcException RESOURCE_EXHAUSTED in the same cases as {@link #startDecodingUnpacked}. The call may have
      *     been executed, because the message may be an answer
      */
-    public static LargeWork startHashing(int bytes) {
-        HASH.enter(Executed.MAYBE, bytes - 1, ANY_SENDER);
+    public static LargeWork startHashing(int bytes, Object sender) {
+        HASH.enter(Executed.MAYBE, bytes - 1, sender);
         return HASH;
     }
 

@@ -19,6 +19,16 @@ public interface ObjectReader {
     void start(byte[] array, int offset, int length);
 
     /**
+     * Starts decoding a message whose sender is known. Messages that take much work are then decoded for one sender
+     * after another, so that a sender of many such messages does not hold up others.
+     *
+     * @param sender identifies the sender, such as its address; has {@code equals} and {@code hashCode}
+     */
+    default void start(byte[] array, int offset, int length, Object sender) {
+        start(array, offset, length);
+    }
+
+    /**
      * Allows the reader to decode all classes in the service's method signatures. Before this call, only strings,
      * numbers and metadata can be decoded.
      */

@@ -162,6 +162,17 @@ class NodeTest {
     }
 
     @Test
+    void ejectionThatAnotherThreadBeganLaterHasLastedNoTime() {
+        long earlier = now - ONE_MS; // another thread has read the clock before the node was ejected
+
+        for (int i = 0; i < 5; i++) {
+            fail(StatusCode.UNAVAILABLE);
+        }
+
+        assertThat(node.ejection().sinceNanos(earlier)).isZero();
+    }
+
+    @Test
     void nodeThatFailsAgainIsEjectedForLonger() {
         for (int i = 0; i < 5; i++) {
             fail(StatusCode.UNAVAILABLE);

@@ -110,11 +110,11 @@ class LargeWorkTest {
     void refusedHashingDoesNotClaimThatTheCallWasNotExecuted() {
         List<LargeWork> held = new ArrayList<>();
         for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() - 1); i++) {
-            held.add(LargeWork.startHashing(300));
+            held.add(LargeWork.startHashing(300, "a"));
         }
 
         Thread.currentThread().interrupt(); // an interrupted thread does not wait
-        assertThatThrownBy(() -> LargeWork.startHashing(300))
+        assertThatThrownBy(() -> LargeWork.startHashing(300, "a"))
                 .isInstanceOfSatisfying(
                         RpcException.class,
                         refusal -> assertThat(refusal.wasExecuted()).isEqualTo(Executed.MAYBE))

@@ -116,7 +116,7 @@ final class CallerConnection implements PendingCall.Carrier {
             call.fail(e);
             close("its answer cannot be read");
         } catch (RuntimeException e) {
-            LOG.warn("Closing a caller's connection to {}", endpoint, e);
+            ServerFaults.closing(endpoint, String.valueOf(e.getMessage()), e);
             close(e.toString());
         } catch (Error e) {
             close(e.toString());

@@ -4,6 +4,8 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import java.io.IOException;
@@ -36,27 +38,31 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
 
-    /**
-     * Number of silent connections that are closed together. A single check of all connections then makes room for this
-     * many new connections.
-     */
-    private static final int LEAVE_AT_ONCE = 16;
-
-    /**
-     * Maximum number of silent connections that may be closing at the same time to admit new ones. The number of open
-     * connections may exceed the limit by this number.
-     */
-    private static final int MAX_LEAVING = 256;
-
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The pause after a connection could not be accepted, in which silent connections close. */
+    private static final long AFTER_FAILURE_MILLIS = 100;
+
+    /** The time for which the limit on connections is lower after a connection could not be accepted. */
+    private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /**
+     * The limit on connections is lowered to one in {@value} at least. With very few connections, an address with many
+     * connections could not be distinguished from others.
+     */
+    private static final int LOWEST_SHARE = 4;
 
     /** The wildcard address, which no peer has. */
     private static final InetAddress NO_NETWORK = new InetSocketAddress(0).getAddress();
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
+    /** The limit on connections from {@code sinceNanos} on, until {@link #LOWERED_NANOS} have passed. */
+    private record Lowered(int connections, long sinceNanos) {}
+
     private final ServerTransportSettings settings;
+    private final DescriptorLimit limit;
     private final EventLoops loops;
     private final List<? extends ServerProtocol> protocols;
     private final TlsGate gate;
@@ -75,12 +81,14 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
     private final IdleSweep idle;
+    private final SeldomWarning failed = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final ServerCounters counters = new ServerCounters();
     private final InboundBudget budget;
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
+    private volatile Lowered lowered; // effective only for some time after a connection could not be accepted
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -91,18 +99,24 @@ public final class NettyServerTransport implements ServerTransport {
      */
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
-        this(settings, loops, protocols, NanoClock.SYSTEM);
+        this(settings, loops, protocols, NanoClock.SYSTEM, DescriptorLimit.ofProcess());
     }
 
-    /** @param clock the clock that measures how long connections have been silent */
+    /**
+     * @param clock the clock that measures how long connections have been silent
+     * @param descriptors the number of file descriptors that the process may open
+     */
     NettyServerTransport(
             ServerTransportSettings settings,
             EventLoops loops,
             List<? extends ServerProtocol> protocols,
-            NanoClock clock) {
+            NanoClock clock,
+            long descriptors) {
         this.settings = settings;
+        this.limit = DescriptorLimit.of(settings.maxConnections(), descriptors);
         this.clock = clock;
         this.nextLookNanos = new AtomicLong(clock.nanoTime());
+        this.lowered = new Lowered(limit.connections(), clock.nanoTime());
         this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
@@ -131,6 +145,12 @@ public final class NettyServerTransport implements ServerTransport {
                 .channel(loops.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                        acceptFailed(context.channel(), cause);
+                    }
+                })
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.RECVBUF_ALLOCATOR, FairReads.SHARED)
                 .childHandler(new ChannelInitializer<Channel>() {
@@ -148,14 +168,71 @@ public final class NettyServerTransport implements ServerTransport {
                             + " cannot be bound: " + bound.cause().getMessage(),
                     bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
         }
+        // loads the classes that acceptFailed() needs, because no class can be loaded without a free descriptor
+        SilentConnections.choose(List.of(), NO_NETWORK, false, 1, clock.nanoTime());
         listening = bound.channel();
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
+        if (limit.connections() < settings.maxConnections()) {
+            LOG.info(
+                    "Port {} accepts at most {} connections instead of {} (set by rpc.limits.max-connections), because"
+                            + " the process may open only {} files and connections (ulimit -n)",
+                    port,
+                    limit.connections(),
+                    settings.maxConnections(),
+                    limit.descriptors());
+        }
         if (settings.tls() != null && settings.clearTextToo()) {
             LOG.warn(
                     "Port {} serves clear text in addition to TLS (set by rpc.server.ssl.optional); remove it when"
                             + " every client uses TLS",
                     port);
         }
+    }
+
+    /**
+     * Called when a connection could not be accepted, usually because the process has no free file descriptor. Closes
+     * silent connections, and lowers the limit for some time. Connections above the limit are then accepted and closed,
+     * so that those of other addresses do not wait behind them. The pause comes first, because without it the event
+     * loop would try to accept again and again, and without descriptors the rest may fail.
+     */
+    private void acceptFailed(Channel socket, Throwable cause) {
+        socket.config().setAutoRead(false);
+        socket.eventLoop()
+                .schedule(
+                        () -> {
+                            if (socket.isOpen()) { // drain() may have closed it
+                                socket.config().setAutoRead(true);
+                            }
+                        },
+                        AFTER_FAILURE_MILLIS,
+                        TimeUnit.MILLISECONDS);
+        long now = clock.nanoTime();
+        List<ServerConnection> silent =
+                SilentConnections.choose(connections.values(), NO_NETWORK, false, limit.together(), now);
+        int suffices = connections.size() - silent.size();
+        lowered = new Lowered(Math.max(limit.connections() / LOWEST_SHARE, suffices), now);
+        failed.warn(
+                () -> "A connection to port " + port + " was not accepted: " + cause.getMessage()
+                        + ". The process may open "
+                        + (limit.descriptors() == DescriptorLimit.UNKNOWN ? "too few" : limit.descriptors())
+                        + " files and connections (ulimit -n), and this server has " + connections.size() + " of "
+                        + limit.connections() + " connections. Raise ulimit -n, or lower rpc.limits.max-connections; "
+                        + silent.size() + " silent connections are closed",
+                null);
+        leave(silent);
+    }
+
+    /** Returns the current limit on connections. */
+    private int maxConnections() {
+        Lowered recent = lowered;
+        if (recent.connections() >= limit.connections()) {
+            return limit.connections();
+        }
+        if (clock.nanoTime() - recent.sinceNanos() >= LOWERED_NANOS) {
+            lowered = new Lowered(limit.connections(), recent.sinceNanos());
+            return limit.connections();
+        }
+        return recent.connections();
     }
 
     private void accept(Channel accepted, ServerPort shared) {
@@ -172,7 +249,7 @@ public final class NettyServerTransport implements ServerTransport {
         if (!hasRoom(network, ofNetwork)) {
             tooMany.warn(
                     () -> "Closing a connection from " + host + ": "
-                            + connections.size() + " of " + settings.maxConnections() + " connections, "
+                            + connections.size() + " of " + maxConnections() + " connections, "
                             + (ofNetwork - 1) + " of " + settings.maxConnectionsPerHost()
                             + " from this address, and no silent one could be closed instead"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
@@ -223,7 +300,7 @@ public final class NettyServerTransport implements ServerTransport {
      * @param ofNetwork the number of connections from this address, including the new connection
      */
     private boolean hasRoom(InetAddress network, int ofNetwork) {
-        boolean all = connections.size() - leaving.size() >= settings.maxConnections();
+        boolean all = connections.size() - leaving.size() >= maxConnections();
         boolean own = ofNetwork > settings.maxConnectionsPerHost()
                 && ofNetwork - leavingOf(network) > settings.maxConnectionsPerHost();
         if (!all && !own) {
@@ -231,11 +308,11 @@ public final class NettyServerTransport implements ServerTransport {
         }
         long now = clock.nanoTime();
         long next = nextLookNanos.get();
-        if (leaving.size() >= MAX_LEAVING || (!own && now - next < 0) || isPaused(network, now)) {
+        if (leaving.size() >= limit.leaving() || (!own && now - next < 0) || isPaused(network, now)) {
             return false;
         }
         List<ServerConnection> silent =
-                SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
+                SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
             // The next search for this address must wait. A search for another address may find a connection to close,
             // because the choice depends on the address of the new connection.
@@ -248,15 +325,19 @@ public final class NettyServerTransport implements ServerTransport {
         tooMany.warn(
                 () -> silent.size() + " silent connections, the first from "
                         + silent.get(0).remoteAddress() + ", are closed for one from " + network + ": "
-                        + connections.size() + " of " + settings.maxConnections() + " connections, " + (ofNetwork - 1)
+                        + connections.size() + " of " + maxConnections() + " connections, " + (ofNetwork - 1)
                         + " of " + settings.maxConnectionsPerHost() + " from its address"
                         + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                 null);
+        leave(silent);
+        return true;
+    }
+
+    private void leave(List<ServerConnection> silent) {
         for (ServerConnection each : silent) {
             leaving.add(each);
             each.giveWay(() -> leaving.remove(each));
         }
-        return true;
     }
 
     private boolean isPaused(InetAddress network, long now) {
@@ -278,6 +359,12 @@ public final class NettyServerTransport implements ServerTransport {
             }
         }
         return count;
+    }
+
+    /** Returns the socket that accepts connections, for tests; null before {@link #start}. */
+    @Nullable
+    Channel socket() {
+        return listening;
     }
 
     private static @Nullable Integer sumOrNothing(int count, int change) {

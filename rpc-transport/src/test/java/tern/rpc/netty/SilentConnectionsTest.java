@@ -3,17 +3,21 @@ package tern.rpc.netty;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -184,15 +188,23 @@ class SilentConnectionsTest {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final List<AutoCloseable> closing = new ArrayList<>();
 
+    private @Nullable NettyServerTransport port;
+
     private int serve(int connections, int perHost) {
-        ServerTransport transport = ResourceLedger.watch(new NettyServerTransport(
+        return serve(connections, perHost, DescriptorLimit.UNKNOWN);
+    }
+
+    private int serve(int connections, int perHost, long descriptors) {
+        port = new NettyServerTransport(
                 ServerTransportSettings.onPort(0)
                         .withMaxConnections(connections, perHost)
                         .withIdleTimeout(Duration.ofHours(1))
                         .withFirstBytesTimeout(Duration.ofHours(1)),
                 loops,
                 new AllProtocols().ofServer(),
-                () -> System.nanoTime() + later.get()));
+                () -> System.nanoTime() + later.get(),
+                descriptors);
+        ServerTransport transport = ResourceLedger.watch(port);
         RpcServer server = RpcServer.builder(transport)
                 .export(ServiceExport.of(Work.class, new Work() {
                     @Override
@@ -269,6 +281,88 @@ class SilentConnectionsTest {
             }
         }
         assertThat(silent.get(0).isClosedByPeer()).isTrue();
+    }
+
+    @Test
+    void fewDescriptorsLowerTheLimit() {
+        int port;
+        List<String> lines;
+        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), Level.INFO, line -> {})) {
+            port = serve(8_192, 1_024, 16);
+            lines = log.lines();
+        }
+        List<RawSocket> silent = new ArrayList<>();
+        for (int i = 1; i <= 11; i++) {
+            silent.add(connect(port, 2, i));
+        }
+        try (RawSocket refused = RawSocket.connect(port, 2)) {
+            assertThat(refused.isClosedByPeer()).as("nobody is silent yet").isTrue();
+        }
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+
+        assertThat(silent.get(0).isClosedByPeer()).isTrue();
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .contains("accepts at most 11 connections instead of 8192", "only 16 files");
+    }
+
+    /** Fails as the operating system does when the process has no free file descriptor. */
+    private void failToAccept() {
+        Objects.requireNonNull(Objects.requireNonNull(port).socket())
+                .pipeline()
+                .fireExceptionCaught(new IOException("accept(..) failed: Too many open files"));
+    }
+
+    @Test
+    void missingDescriptorsCloseSilentConnectionsAndAreLoggedOnce() {
+        int port = serve(100, 100);
+        List<RawSocket> silent = new ArrayList<>();
+        for (int i = 1; i <= 20; i++) {
+            silent.add(connect(port, 2, i));
+        }
+        later.addAndGet(11 * SECOND);
+
+        List<String> lines;
+        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName())) {
+            failToAccept();
+            Await.until("they are closed", () -> connections() == 4);
+            failToAccept();
+            Await.until("the others are closed", () -> connections() == 0);
+            lines = log.lines();
+        }
+
+        assertThat(silent).allMatch(RawSocket::isClosedByPeer);
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .contains("Too many open files", "20 of 100 connections", "rpc.limits.max-connections");
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+    }
+
+    @Test
+    void connectionsAreRefusedForTenSecondsAfterDescriptorsWereMissing() {
+        int port = serve(8, 8);
+        for (int i = 1; i <= 2; i++) {
+            connect(port, 2, i).send(request("hold"));
+            Await.until("it runs", () -> holding.tryAcquire());
+        }
+
+        failToAccept();
+
+        try (RawSocket refused = RawSocket.connect(port, 2)) {
+            assertThat(refused.isClosedByPeer()).isTrue();
+        }
+        later.addAndGet(11 * SECOND);
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
     }
 
     @Test

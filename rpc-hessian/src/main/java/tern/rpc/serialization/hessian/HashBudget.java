@@ -69,6 +69,7 @@ class HashBudget {
     private long allowed;
     private long allowedWithoutTurn;
     private int bytes;
+    private Object sender = ""; // set for each message
     private @Nullable LargeWork turn; // the permit to hash many keys; null while none is held
     private @Nullable RpcException refusal; // the reason why the message got no turn
 
@@ -99,6 +100,11 @@ class HashBudget {
             isCounted = false;
             counted = 0;
         }
+    }
+
+    /** @param sender identifies the sender of the message */
+    void sender(Object sender) {
+        this.sender = sender;
     }
 
     private static long allowed(int size, long most) {
@@ -236,7 +242,7 @@ class HashBudget {
 
     private void takeTurn() {
         try {
-            turn = LargeWork.startHashing(bytes);
+            turn = LargeWork.startHashing(bytes, sender);
         } catch (RpcException e) {
             refusal = e;
             throw e;

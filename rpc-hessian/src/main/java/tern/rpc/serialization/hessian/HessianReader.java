@@ -12,6 +12,7 @@ import tern.rpc.serialization.SerializationException;
 final class HessianReader implements ObjectReader {
 
     private static final int MAX_LEADING_TEXT = 1 << 16;
+    private static final Object UNKNOWN_SENDER = "unknown sender";
 
     private final HessianInput in = new HessianInput();
     private final KnownTexts texts = new KnownTexts();
@@ -44,8 +45,14 @@ final class HessianReader implements ObjectReader {
 
     @Override
     public void start(byte[] array, int offset, int length) {
+        start(array, offset, length, UNKNOWN_SENDER);
+    }
+
+    @Override
+    public void start(byte[] array, int offset, int length, Object sender) {
         in.start(array, offset, length);
         values.start();
+        hashes.sender(sender);
     }
 
     @Override

@@ -52,6 +52,15 @@ final class Coding {
         return read(bytes, Object.class);
     }
 
+    /** Reads a message whose sender is known. */
+    @Nullable
+    Object readFrom(Object sender, byte[] bytes) {
+        ObjectReader reader = serializer.newReader();
+        reader.start(bytes, 0, bytes.length, sender);
+        reader.trust(service);
+        return reader.readObject(ValueType.of(Object.class));
+    }
+
     Throwable readThrowable(byte[] bytes) {
         return start(bytes).readThrowable();
     }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +32,7 @@ class HashTurnsTest {
     @BeforeEach
     void occupyAllThreadsThatHash() {
         for (int i = 0; i < Math.max(1, Runtime.getRuntime().availableProcessors() - 1); i++) {
-            held.add(LargeWork.startHashing(1 << 10));
+            held.add(LargeWork.startHashing(1 << 10, "a"));
         }
     }
 
@@ -64,7 +65,7 @@ class HashTurnsTest {
             assertThat(ended).isTrue();
             return value;
         });
-        while (!isAThreadWaiting() && !read.isDone()) {
+        while (waitingThreads() == 0 && !read.isDone()) {
             Thread.onSpinWait();
         }
 
@@ -74,10 +75,12 @@ class HashTurnsTest {
         assertThat(read.join()).isNotNull();
     }
 
-    private static boolean isAThreadWaiting() {
-        return Thread.getAllStackTraces().values().stream()
-                .anyMatch(stack -> Arrays.stream(stack)
-                        .anyMatch(frame -> frame.getClassName().equals(LargeWork.class.getName())));
+    private static long waitingThreads() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getState() == Thread.State.TIMED_WAITING)
+                .filter(thread -> Arrays.stream(thread.getValue())
+                        .anyMatch(frame -> frame.getClassName().equals(LargeWork.class.getName())))
+                .count();
     }
 
     @Test
@@ -90,6 +93,38 @@ class HashTurnsTest {
             assertThat(refusal.wasExecuted()).isEqualTo(Executed.MAYBE);
         });
         assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void messagesOfOneSenderLeaveRoomForMessagesOfOthers() throws InterruptedException {
+        byte[] bytes = costlyKey();
+        int messages = 40; // more than may wait
+        AtomicInteger refused = new AtomicInteger();
+        List<Thread> readers = new ArrayList<>();
+        for (int i = 0; i < messages; i++) {
+            Thread reader = new Thread(() -> {
+                try {
+                    coding.readFrom("one", bytes);
+                } catch (RpcException e) {
+                    refused.incrementAndGet();
+                }
+            });
+            readers.add(reader);
+            reader.start();
+        }
+        while (refused.get() + waitingThreads() < messages) {
+            Thread.onSpinWait();
+        }
+
+        Thread.currentThread().interrupt(); // an interrupted thread does not wait
+        assertThatThrownBy(() -> coding.readFrom("one", bytes)).hasMessageContaining("threads already wait");
+        assertThatThrownBy(() -> coding.readFrom("other", bytes)).hasMessageContaining("threads are busy");
+
+        assertThat(Thread.interrupted()).isTrue();
+        stopHashing();
+        for (Thread reader : readers) {
+            reader.join();
+        }
     }
 
     @Test

@@ -50,7 +50,7 @@ final class DubboAnswer implements Answer {
             int length = body.readableBytes();
             byte[] array = coder.input(length);
             body.readBytes(array, 0, length);
-            reader.start(array, 0, length);
+            reader.start(array, 0, length, endpoint.host());
             Object result;
             if (status == DubboStatus.OK) {
                 reader.trust(call.method().service());

@@ -7,11 +7,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.ServerFaults;
 
 /**
  * Handles the client side of a dubbo connection. The handler passes answers to their calls without decoding them.
@@ -194,7 +194,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
     @Override
     void broken(String how) {
         broken = true;
-        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), PeerText.text(how));
+        ServerFaults.closing(connection.endpoint(), how, null);
         connection.close(how);
     }
 

@@ -146,7 +146,7 @@ final class DubboServerCall extends NettyServerCall {
             // the request contains the token after the arguments; the arguments are skipped until the caller is
             // authorized
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
-            coder.reader().start(array, 0, length);
+            coder.reader().start(array, 0, length, connection().network());
         }
         DubboRequestBody.Read read = DubboRequestBody.read(coder.reader(), services, receivedNanos(), Runnable::run);
         takesAttachments = read.takesResponseAttachments();
@@ -155,11 +155,11 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /** Copies the bytes into the coder's array, and moves the coder's reader to the first byte. */
-    private static byte[] start(Coder coder, ByteBuf bytes) {
+    private byte[] start(Coder coder, ByteBuf bytes) {
         int length = bytes.readableBytes();
         byte[] array = coder.input(length);
         bytes.getBytes(bytes.readerIndex(), array, 0, length);
-        coder.reader().start(array, 0, length);
+        coder.reader().start(array, 0, length, connection().network());
         return array;
     }
 

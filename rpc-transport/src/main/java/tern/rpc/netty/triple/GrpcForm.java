@@ -99,7 +99,8 @@ final class GrpcForm implements HttpForm, CallEncoding {
                 frame,
                 exchange.maxRequestBytes(),
                 exchange.connection(),
-                (bytes, length) -> codecs.payloads().firstText(bytes, 0, length));
+                (bytes, length) -> codecs.payloads()
+                        .firstText(bytes, length, exchange.connection().network()));
     }
 
     @Override
@@ -114,7 +115,8 @@ final class GrpcForm implements HttpForm, CallEncoding {
                         only, codecs.json(only), exchange.connection().settings());
                 return new DecodedRequest(only, values(codec, route, bytes, length), codec);
             }
-            return codecs.payloads().readRequest(services, route.service(), route.candidates(), bytes, 0, length);
+            Object sender = exchange.connection().network();
+            return codecs.payloads().readRequest(services, route.service(), route.candidates(), bytes, length, sender);
         });
     }
 

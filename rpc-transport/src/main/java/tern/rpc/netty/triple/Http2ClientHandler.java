@@ -16,25 +16,21 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AttributeKey;
-import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.Deadline;
 import tern.rpc.PeerText;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.ServerFaults;
 
 /**
  * Handles the client side of an HTTP/2 connection: the events of its channel and the frames of its server. Confined to
  * the event loop.
  */
 final class Http2ClientHandler extends Http2ConnectionHandler {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
     /**
      * The number of late frames that the client accepts per ended stream, because frames of the answer may have been in
@@ -283,7 +279,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
         // The exception of a socket that the server has closed may have no message.
         String what = PeerText.text(cause.getMessage() == null ? cause.toString() : cause.getMessage());
-        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), what);
+        if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
+            ServerFaults.closing(connection.endpoint(), what, null);
+        }
         super.onConnectionError(failed, outbound, cause, error);
         connection.close("HTTP/2: " + what);
     }
@@ -401,11 +399,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 throws Http2Exception {
             super.onGoAwayRead(read, lastStreamId, error, text);
             if (error != Http2Error.NO_ERROR.code()) {
-                LOG.warn(
-                        "{} goes away with HTTP/2 error {}: {}",
-                        connection.endpoint(),
-                        error,
-                        PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
+                ServerFaults.goesAway(connection.endpoint(), error, text);
             }
             // the connection is drained first, because unprocessed calls are retried immediately and must use another
             // connection

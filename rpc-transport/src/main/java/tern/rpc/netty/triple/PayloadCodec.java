@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.SeldomWarning;
+import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
@@ -29,8 +30,9 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     /** Encodes the result of a call, or one message of a streamed answer, and appends it to the buffer. */
     void writeResponse(@Nullable Object value, OutputBuffer out);
 
+    /** @param sender identifies the server that sent the answer ({@link ObjectReader#start}) */
     @Nullable
-    Object readResponse(byte[] bytes, int offset, int length);
+    Object readResponse(byte[] bytes, int offset, int length, Object sender);
 
     /** Protobuf messages. For a method without parameters, the request is an empty message. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
@@ -63,7 +65,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
 
         @Override
-        public Object readResponse(byte[] bytes, int offset, int length) {
+        public Object readResponse(byte[] bytes, int offset, int length, Object sender) {
             return MESSAGES.parse(method.result().raw(), bytes, offset, length);
         }
     }
@@ -78,7 +80,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
 
         @Override
         public Object[] readRequest(byte[] bytes, int offset, int length) {
-            return new Object[] {readResponse(bytes, offset, length)};
+            return new Object[] {Arrays.copyOfRange(bytes, offset, offset + length)};
         }
 
         @Override
@@ -87,7 +89,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
 
         @Override
-        public Object readResponse(byte[] bytes, int offset, int length) {
+        public Object readResponse(byte[] bytes, int offset, int length, Object sender) {
             return Arrays.copyOfRange(bytes, offset, offset + length);
         }
 

@@ -62,6 +62,7 @@ final class PayloadCodecs {
      *
      * @param service the called service, whose classes may be instantiated
      * @param overloads the possible methods, found by {@link MethodLookup}
+     * @param sender identifies the caller
      * @throws RpcException UNIMPLEMENTED if the request matches none of the methods, INVALID_ARGUMENT if the arguments
      *     do not match the method
      * @throws SerializationException if the bytes are invalid
@@ -71,37 +72,37 @@ final class PayloadCodecs {
             ServiceDescriptor service,
             List<MethodDescriptor> overloads,
             byte[] bytes,
-            int offset,
-            int length) {
+            int length,
+            Object sender) {
         PayloadCodec first = of(overloads.get(0));
         if (!(first instanceof WrapperCodec)) {
-            return new DecodedRequest(first.method(), first.readRequest(bytes, offset, length), first);
+            return new DecodedRequest(first.method(), first.readRequest(bytes, 0, length), first);
         }
-        WrapperRequest request = wrapper(service, overloads, bytes, offset, length);
+        WrapperRequest request = wrapper(service, overloads, bytes, length);
         MethodDescriptor method = request.choose(overloads);
         if (!(of(method) instanceof WrapperCodec codec)) {
             throw RpcException.refusal(StatusCode.UNIMPLEMENTED, method + " does not take Java values", Executed.NO);
         }
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
-        return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
+        return new DecodedRequest(
+                method, arguments(codec, request, service, scalarsOnly, sender), codec.answering(request));
     }
 
     private static WrapperRequest wrapper(
-            ServiceDescriptor service, List<MethodDescriptor> overloads, byte[] bytes, int offset, int length) {
+            ServiceDescriptor service, List<MethodDescriptor> overloads, byte[] bytes, int length) {
         try {
-            if (overloads.size() > 1 && isValue(overloads, bytes, offset, length)) {
+            if (overloads.size() > 1 && isValue(overloads, bytes, length)) {
                 throw new PlainProtobufException();
             }
-            return WrapperRequest.parse(bytes, offset, length);
+            return WrapperRequest.parse(bytes, 0, length);
         } catch (PlainProtobufException e) {
             throw plainProtobuf(service, overloads);
         }
     }
 
-    private static boolean isValue(List<MethodDescriptor> overloads, byte[] bytes, int offset, int length) {
+    private static boolean isValue(List<MethodDescriptor> overloads, byte[] bytes, int length) {
         for (MethodDescriptor overload : overloads) {
-            if (ValueMessages.isRequest(
-                    bytes, offset, length, overload.parameters().size())) {
+            if (ValueMessages.isRequest(bytes, 0, length, overload.parameters().size())) {
                 return true;
             }
         }
@@ -131,13 +132,13 @@ final class PayloadCodecs {
     }
 
     /** Decodes only the first argument of a wrapped request, which must be a string. */
-    String firstText(byte[] bytes, int offset, int length) {
-        WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
+    String firstText(byte[] bytes, int length, Object sender) {
+        WrapperRequest request = WrapperRequest.parse(bytes, 0, length);
         if (request.arguments() == 0) {
             return "";
         }
         Coder coder = coders.take();
-        request.startArgument(coder.reader(), 0);
+        request.startArgument(coder.reader(), 0, sender);
         String text = coder.reader().readString();
         coders.giveBack(coder);
         return text == null ? "" : text;
@@ -148,9 +149,9 @@ final class PayloadCodecs {
      * accepted other values, callers could use it to create instances of any allowed class.
      */
     private static Object[] arguments(
-            WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {
+            WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly, Object sender) {
         try {
-            return codec.readArguments(request, service, scalarsOnly);
+            return codec.readArguments(request, service, scalarsOnly, sender);
         } catch (SerializationException e) {
             if (!scalarsOnly) {
                 throw e;

@@ -80,10 +80,11 @@ final class TripleAnswer implements Answer {
         int limit = connection.settings().maxResponseBytes();
         try {
             return codecs.readAnswer(frame, limit, (bytes, length) -> {
+                String sender = connection.endpoint().host();
                 if (answer.isException() && payload instanceof WrapperCodec wrapper) {
-                    return wrapper.readException(bytes, 0, length);
+                    return wrapper.readException(bytes, 0, length, sender);
                 }
-                return payload.readResponse(bytes, 0, length);
+                return payload.readResponse(bytes, 0, length, sender);
             });
         } catch (SerializationException e) {
             throw unreadable(call, StatusCode.INTERNAL, e);

@@ -33,7 +33,11 @@ final class TripleMessage implements Message {
     public @Nullable Object decode() {
         int limit = connection.settings().maxResponseBytes();
         try {
-            return codecs.readAnswer(frame, limit, (bytes, length) -> payload.readResponse(bytes, 0, length));
+            return codecs.readAnswer(
+                    frame,
+                    limit,
+                    (bytes, length) -> payload.readResponse(
+                            bytes, 0, length, connection.endpoint().host()));
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INTERNAL,

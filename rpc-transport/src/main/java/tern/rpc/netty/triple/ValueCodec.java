@@ -42,7 +42,7 @@ record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSetti
     }
 
     @Override
-    public Object readResponse(byte[] bytes, int offset, int length) {
+    public Object readResponse(byte[] bytes, int offset, int length, Object sender) {
         throw new UnsupportedOperationException("clients that know the interface get wrappers");
     }
 }

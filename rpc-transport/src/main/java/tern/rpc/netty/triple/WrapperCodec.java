@@ -135,7 +135,7 @@ final class WrapperCodec implements PayloadCodec {
 
     @Override
     public Object[] readRequest(byte[] bytes, int offset, int length) {
-        return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false);
+        return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false, method);
     }
 
     /**
@@ -143,10 +143,11 @@ final class WrapperCodec implements PayloadCodec {
      *
      * @param trusted the service whose classes may be instantiated
      * @param scalarsOnly whether only strings, numbers and booleans are accepted
+     * @param sender identifies the caller ({@link ObjectReader#start})
      * @throws RpcException INVALID_ARGUMENT if the argument count differs from the method's parameter count
      */
     @SuppressWarnings("NullAway") // NullAway does not accept null as an element of this array
-    Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
+    Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly, Object sender) {
         List<ValueType> parameters = method.parameters();
         if (request.arguments() != parameters.size()) {
             throw WrongArguments.count(method, request.arguments());
@@ -155,7 +156,7 @@ final class WrapperCodec implements PayloadCodec {
         Coder coder = coders.take();
         ObjectReader reader = coder.reader();
         for (int i = 0; i < arguments.length; i++) {
-            request.startArgument(reader, i);
+            request.startArgument(reader, i, sender);
             reader.trust(trusted);
             arguments[i] = scalarsOnly ? reader.readScalar() : WrongArguments.read(reader, method, i);
         }
@@ -196,17 +197,19 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     @Override
-    public @Nullable Object readResponse(byte[] bytes, int offset, int length) {
+    public @Nullable Object readResponse(byte[] bytes, int offset, int length, Object sender) {
         return read(
                 bytes,
                 offset,
                 length,
+                sender,
                 reader -> method.result().raw() == void.class ? null : reader.readObject(method.result()));
     }
 
     /** Decodes the exception in an answer. Converts Dubbo's exception for an exceeded deadline to Tern's exception. */
-    Throwable readException(byte[] bytes, int offset, int length) {
-        Throwable read = (Throwable) Objects.requireNonNull(read(bytes, offset, length, ObjectReader::readThrowable));
+    Throwable readException(byte[] bytes, int offset, int length, Object sender) {
+        Throwable read =
+                (Throwable) Objects.requireNonNull(read(bytes, offset, length, sender, ObjectReader::readThrowable));
         if (read instanceof RpcException foreign
                 && foreign.status().description().startsWith(TIMEOUT_CLASS + ":")) {
             return new RpcException(
@@ -220,7 +223,7 @@ final class WrapperCodec implements PayloadCodec {
         Object read(ObjectReader reader);
     }
 
-    private @Nullable Object read(byte[] bytes, int offset, int length, Reading reading) {
+    private @Nullable Object read(byte[] bytes, int offset, int length, Object sender, Reading reading) {
         ProtoReader fields = new ProtoReader(bytes, offset, length);
         int start = -1;
         int size = 0;
@@ -239,7 +242,7 @@ final class WrapperCodec implements PayloadCodec {
         }
         Coder coder = coders.take();
         ObjectReader reader = coder.reader();
-        reader.start(bytes, start, size);
+        reader.start(bytes, start, size, sender);
         reader.trust(method.service());
         Object value = reading.read(reader);
         coders.giveBack(coder);

@@ -132,9 +132,13 @@ final class WrapperRequest {
         return arguments;
     }
 
-    /** Moves the reader to the start of an argument. */
-    void startArgument(ObjectReader reader, int index) {
-        reader.start(bytes, ranges[2 * index], ranges[2 * index + 1]);
+    /**
+     * Moves the reader to the start of an argument.
+     *
+     * @param sender identifies the caller
+     */
+    void startArgument(ObjectReader reader, int index, Object sender) {
+        reader.start(bytes, ranges[2 * index], ranges[2 * index + 1], sender);
     }
 
     /**

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Captures the warnings and errors of one logger. Thread-safe. */
+/** Captures the log entries of one logger, by default warnings and errors. Thread-safe. */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger;
@@ -32,13 +32,18 @@ public final class CapturedLog implements AutoCloseable {
 
     /** @param told receives each log entry, on the logging thread */
     public CapturedLog(String name, Consumer<String> told) {
+        this(name, Level.WARN, told);
+    }
+
+    /** @param least the lowest level of the captured entries */
+    public CapturedLog(String name, Level least, Consumer<String> told) {
         this.told = told;
         logger = (Logger) LoggerFactory.getLogger(name);
         before = logger.getLevel();
         appender.setContext(logger.getLoggerContext());
         appender.start();
         logger.addAppender(appender);
-        logger.setLevel(Level.WARN);
+        logger.setLevel(least);
         logger.setAdditive(false);
     }
 

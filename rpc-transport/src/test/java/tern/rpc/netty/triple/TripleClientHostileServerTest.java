@@ -13,6 +13,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
@@ -119,6 +120,27 @@ class TripleClientHostileServerTest extends RawServerCalls {
                     }
                 },
                 "control frames");
+    }
+
+    @Test
+    void goAwaysWithErrorsAreLoggedAtALimitedRate() {
+        ClientConnection connection = connect();
+        PendingCall pending = send(connection, "x");
+        Http2Script script = Http2Script.accept(server);
+        int stream = script.request().stream;
+        byte[] calmDown = {0x7f, -1, -1, -1, 0, 0, 0, 11, 'c', 'a', 'l', 'm'};
+
+        try (CapturedLog log = new CapturedLog("tern.rpc.netty")) {
+            for (int i = 0; i < 900; i++) {
+                script.send(Http2Script.GOAWAY, 0, 0, calmDown);
+            }
+            script.answer(stream, bytes("late"));
+
+            assertThat(answer(pending)).isEqualTo("late");
+            assertThat(log.lines())
+                    .hasSizeLessThan(500)
+                    .anyMatch(line -> line.contains("goes away with HTTP/2 error 11: calm"));
+        }
     }
 
     @Test

@@ -99,7 +99,8 @@ class WrapperCodecTest {
 
     private DecodedRequest read(String method, byte[] bytes, boolean genericCalls) {
         Lookup lookup = new Lookup(GREET, genericCalls);
-        return codecs.readRequest(lookup, GREET, MethodLookup.find(lookup, GREET, method), bytes, 0, bytes.length);
+        return codecs.readRequest(
+                lookup, GREET, MethodLookup.find(lookup, GREET, method), bytes, bytes.length, "caller");
     }
 
     private static byte[] bytes(String hex) {
@@ -152,7 +153,8 @@ class WrapperCodecTest {
 
         codec.writeResponse(new byte[length], out);
 
-        assertThat((byte[]) codec.readResponse(out.array(), 0, out.position())).hasSize(length);
+        assertThat((byte[]) codec.readResponse(out.array(), 0, out.position(), "server"))
+                .hasSize(length);
     }
 
     @Test
@@ -191,7 +193,8 @@ class WrapperCodecTest {
 
         assertThat(out.toByteArray())
                 .isEqualTo(bytes("0A086865737369616E32" + "1203026F6B" + "1A106A6176612E6C616E672E537472696E67"));
-        assertThat(read.codec().readResponse(out.array(), 0, out.position())).isEqualTo("ok");
+        assertThat(read.codec().readResponse(out.array(), 0, out.position(), "server"))
+                .isEqualTo("ok");
     }
 
     @Test
@@ -288,7 +291,7 @@ class WrapperCodecTest {
 
         codec.writeException(new BizException("biz:x", 42), 0, out);
 
-        assertThat(codec.readException(out.array(), 0, out.position()))
+        assertThat(codec.readException(out.array(), 0, out.position(), "server"))
                 .isInstanceOfSatisfying(
                         BizException.class, read -> assertThat(read.getCode()).isEqualTo(42));
     }
@@ -300,7 +303,7 @@ class WrapperCodecTest {
 
         codec.writeException(new StackOverflowError("deep"), 0, out);
 
-        assertThat(codec.readException(out.array(), 0, out.position()))
+        assertThat(codec.readException(out.array(), 0, out.position(), "server"))
                 .isExactlyInstanceOf(RuntimeException.class)
                 .hasMessage("java.lang.StackOverflowError: deep");
     }
@@ -312,7 +315,7 @@ class WrapperCodecTest {
         codec.writeResponse(null, out);
 
         assertThat(out.toByteArray()).isEqualTo(bytes("0A086865737369616E34" + "12014E" + "1A04766F6964"));
-        assertThat(codec.readResponse(out.array(), 0, out.position())).isNull();
+        assertThat(codec.readResponse(out.array(), 0, out.position(), "server")).isNull();
     }
 
     @ParameterizedTest
@@ -321,9 +324,9 @@ class WrapperCodecTest {
     void brokenAnswerIsRefused(String hex) {
         byte[] bytes = bytes(hex);
 
-        assertThatThrownBy(() -> codec("echo").readResponse(bytes, 0, bytes.length))
+        assertThatThrownBy(() -> codec("echo").readResponse(bytes, 0, bytes.length, "server"))
                 .isInstanceOf(SerializationException.class);
-        assertThatThrownBy(() -> codec("echo").readException(bytes, 0, bytes.length))
+        assertThatThrownBy(() -> codec("echo").readException(bytes, 0, bytes.length, "server"))
                 .isInstanceOf(SerializationException.class);
     }
 
@@ -349,7 +352,7 @@ class WrapperCodecTest {
 
         assertThat(request(codec, new byte[] {1, 2})).containsExactly(1, 2);
         assertThat(codec.readRequest(new byte[] {0, 1, 2, 3}, 1, 2)).containsExactly(new byte[] {1, 2});
-        assertThat(codec.readResponse(out.array(), 0, out.position())).isEqualTo(new byte[] {3});
+        assertThat(codec.readResponse(out.array(), 0, out.position(), "server")).isEqualTo(new byte[] {3});
         assertThatThrownBy(() -> request(codec, "text")).isInstanceOf(SerializationException.class);
     }
 }

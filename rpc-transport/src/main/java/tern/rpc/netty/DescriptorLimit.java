@@ -1,0 +1,58 @@
+package tern.rpc.netty;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * The number of connections for which the file descriptors of the process suffice. Every connection occupies a
+ * descriptor, and a process without free descriptors can neither accept connections nor open files.
+ *
+ * @param connections the maximum number of connections; at most the configured number
+ * @param leaving the maximum number of silent connections that may be closing at the same time to admit new ones. The
+ *     number of open connections may exceed the limit by this number
+ * @param descriptors the number of descriptors that the process may open; {@link #UNKNOWN} if it is not known
+ */
+record DescriptorLimit(int connections, int leaving, long descriptors) {
+
+    /** The number of descriptors on systems that do not report it. */
+    static final long UNKNOWN = Long.MAX_VALUE;
+
+    private static final int MAX_LEAVING = 256;
+
+    /** One in {@value} descriptors is left for files and other connections of the process. */
+    private static final int RESERVED_SHARE = 4;
+
+    /** At most one in {@value} descriptors for connections is used by connections that are being closed. */
+    private static final int LEAVING_SHARE = 8;
+
+    /** A sixteenth of the connections that may be closing are closed together. */
+    private static final int TOGETHER_SHARE = 16;
+
+    /** @param configured the maximum number of connections in the settings */
+    static DescriptorLimit of(int configured, long descriptors) {
+        long most = descriptors - descriptors / RESERVED_SHARE;
+        if (configured + (long) MAX_LEAVING <= most) {
+            return new DescriptorLimit(configured, MAX_LEAVING, descriptors);
+        }
+        int leaving = (int) Math.max(1, Math.min(MAX_LEAVING, most / LEAVING_SHARE));
+        return new DescriptorLimit((int) Math.max(1, Math.min(configured, most - leaving)), leaving, descriptors);
+    }
+
+    /**
+     * Returns the number of silent connections that are closed together. A single check of all connections then makes
+     * room for this many new connections. If there are few connections, the number is small, because a client that
+     * connects all the time takes most of the room.
+     */
+    int together() {
+        return Math.max(1, leaving / TOGETHER_SHARE);
+    }
+
+    /** Returns the number of descriptors that this process may open; {@link #UNKNOWN} if it is not known. */
+    static long ofProcess() {
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
+            long most = system.getMaxFileDescriptorCount();
+            return most > 0 ? most : UNKNOWN;
+        }
+        return UNKNOWN;
+    }
+}

@@ -1,0 +1,46 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
+import tern.rpc.SeldomWarning;
+
+/**
+ * Logs errors of servers on the connections of clients. The rate of the warnings is limited for the whole process,
+ * because a hostile server can cause such an error on each new connection, and send many GOAWAY frames.
+ */
+public final class ServerFaults {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerFaults.class);
+
+    private static final SeldomWarning CLOSING = new SeldomWarning(LOG, NanoClock.SYSTEM);
+
+    private static final SeldomWarning GOING_AWAY = new SeldomWarning(LOG, NanoClock.SYSTEM);
+
+    private ServerFaults() {}
+
+    /**
+     * Logs that a connection is being closed.
+     *
+     * @param server the server, for the message
+     * @param how the reason, which may contain text from the server
+     * @param cause the exception to log with its stack trace; null if the reason is not an exception
+     */
+    public static void closing(Object server, String how, @Nullable Throwable cause) {
+        CLOSING.warn(() -> "Closing the connection to " + server + ": " + PeerText.name(how), cause);
+    }
+
+    /**
+     * Logs that a server ends an HTTP/2 connection because of an error.
+     *
+     * @param text the reason that the server gives
+     */
+    public static void goesAway(Object server, long error, ByteBuf text) {
+        GOING_AWAY.warn(() -> server + " goes away with HTTP/2 error " + error + ": "
+                + PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
+    }
+}
