@@ -10,6 +10,7 @@ import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -115,6 +116,18 @@ class RpcActuatorTest {
         provider(Greeter.class)
                 .withPropertyValues("management.health.rpc.enabled=false")
                 .run(there -> assertThat(there).doesNotHaveBean("rpcHealthIndicator"));
+    }
+
+    @Test
+    void unknownReportIsAnsweredWithTheNames() {
+        provider(Greeter.class).run(there -> {
+            WebEndpointResponse<Object> answer =
+                    there.getBean(RpcActuatorEndpoint.class).part("pool", RpcActuatorEndpoint.Format.TEXT);
+
+            assertThat(answer.getStatus()).isEqualTo(404);
+            assertThat(answer.getBody())
+                    .isEqualTo(Map.of("message", "there is no such report; the reports are cluster, pools"));
+        });
     }
 
     @Test
