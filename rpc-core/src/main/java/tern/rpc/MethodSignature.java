@@ -196,7 +196,8 @@ record MethodSignature(
         if (TypeVariables.isVague(type)) {
             warnings.add(position + ": " + type.getTypeName()
                     + " does not name a class; its values are limited to scalars, collections and the"
-                    + " classes that the interface names elsewhere" + advice(type));
+                    + " classes that the interface names elsewhere or rpc.limits.allowed-classes lists"
+                    + advice(type));
         }
         return new ValueType(type, raw);
     }

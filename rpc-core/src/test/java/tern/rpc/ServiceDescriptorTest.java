@@ -148,6 +148,7 @@ class ServiceDescriptorTest {
                 .singleElement()
                 .asString()
                 .startsWith("Repo.all, result: java.util.List<T> does not name a class")
+                .contains("or rpc.limits.allowed-classes lists")
                 .endsWith(". Declare an interface that sets the type parameter, such as interface ItemRepo extends"
                         + " Repo<Item>, and use it for the service and the reference");
         assertThat(ServiceDescriptor.of(ItemRepo.class).warnings()).isEmpty();

@@ -67,6 +67,9 @@ final class JdkTypes {
             Map.entry("java.nio.ByteBuffer", "byte[]"),
             Map.entry("java.nio.file.Path", "java.lang.String or byte[]"),
             Map.entry("java.time.Clock", "java.time.Instant"),
+            Map.entry("java.util.OptionalDouble", "java.lang.Double, which may be null"),
+            Map.entry("java.util.OptionalInt", "java.lang.Integer, which may be null"),
+            Map.entry("java.util.OptionalLong", "java.lang.Long, which may be null"),
             Map.entry("java.util.SimpleTimeZone", "java.time.ZoneId"),
             Map.entry("java.util.TimeZone", "java.time.ZoneId"),
             Map.entry("java.util.regex.Pattern", "java.lang.String"));

@@ -16,6 +16,7 @@ import java.util.Calendar;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.TimeZone;
 import java.util.concurrent.CompletableFuture;
@@ -218,6 +219,10 @@ class AllowedClassesTest {
         void take(TimeZone zone);
     }
 
+    interface TakesOptionalNumber {
+        void take(OptionalInt number);
+    }
+
     interface TakesFormat {
         void take(NumberFormat format);
     }
@@ -229,6 +234,7 @@ class AllowedClassesTest {
                 "TakesTimeZone.take, parameter 1: java.util.TimeZone is a JDK class whose objects cannot be sent;"
                         + " declare java.time.ZoneId");
         assertRefused(TakesPath.class, "declare java.lang.String or byte[]");
+        assertRefused(TakesOptionalNumber.class, "declare java.lang.Integer, which may be null");
         assertRefused(TakesFormat.class, "declare a simpler one, such as String");
     }
 

@@ -55,7 +55,11 @@ final class ArgumentNames {
 
     @Override
     public String toString() {
-        String list = String.join(", ", names);
-        return invented ? list + " (the interface was compiled without -parameters)" : list;
+        return String.join(", ", names) + hint();
+    }
+
+    /** Returns why the names are not the names in the source; an empty string if they are. */
+    String hint() {
+        return invented ? " (the interface was compiled without -parameters)" : "";
     }
 }

@@ -119,8 +119,17 @@ final class BodyArguments {
             }
             return rest(parser, only);
         } catch (RuntimeException e) {
-            throw only.failed(e);
+            throw isNamedMap(only, json, offset, length)
+                    ? new SerializationException(only.failed(e).getMessage()
+                            + "; a map is sent without an object with '" + names.get(0) + "' around it")
+                    : only.failed(e);
         }
+    }
+
+    /** Returns whether the argument is a map, and the only member of the object is probably the parameter's name. */
+    private boolean isNamedMap(Position only, byte[] json, int offset, int length) {
+        byte[] quoted = ('"' + names.get(0) + '"').getBytes(StandardCharsets.UTF_8);
+        return only.isMap() && beginsWith(quoted, json, offset, length);
     }
 
     /**
@@ -206,7 +215,8 @@ final class BodyArguments {
 
     /** Decodes an object with a single member. The member must have the parameter's name. */
     private @Nullable Object member(JsonParser parser, Position only) {
-        String expected = "expected " + only.typeName() + ", or an object with '" + names.get(0) + "' alone";
+        String expected =
+                "expected " + only.typeName() + ", or an object with '" + names.get(0) + "' alone" + names.hint();
         if (!names.get(0).equals(parser.nextName())) {
             throw only.failed(expected);
         }

@@ -168,6 +168,10 @@ final class Position {
         return list;
     }
 
+    boolean isMap() {
+        return type.isMapLikeType();
+    }
+
     /** Returns whether the type is a bean with properties, none of which has this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.function.IntToLongFunction;
 import java.util.function.ToIntBiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -418,6 +419,10 @@ class BodyArgumentsTest {
         assertThatThrownBy(() -> compare.arguments("{\"x\":2,\"y\":1}"))
                 .hasMessage("ToIntBiFunction/applyAsInt: unknown argument 'x'; applyAsInt has arg0, arg1 (the interface"
                         + " was compiled without -parameters)");
+        assertThatThrownBy(
+                        () -> Texts.of(IntToLongFunction.class, "applyAsLong").arguments("{\"x\":2}"))
+                .hasMessageEndingWith(
+                        "or an object with 'arg0' alone (the interface was compiled without -parameters)");
         assertThat(compare.method().warnings())
                 .containsExactly("ToIntBiFunction/applyAsInt: its class file has no parameter names (compile with"
                         + " -parameters); in JSON and queries they are called arg0, arg1");
@@ -515,6 +520,13 @@ class BodyArgumentsTest {
     void keyOfAMapInAnotherFormIsNamedAsAKey() {
         assertThatThrownBy(() -> Texts.of(Parcels.class, "count").arguments("{\"two\":\"RED\"}"))
                 .hasMessageEndingWith("parameter 1 (colors): expected java.lang.Integer as the key of a map");
+    }
+
+    @Test
+    void mapInAnObjectWithTheNameOfTheParameterIsExplained() {
+        assertThatThrownBy(() -> Texts.of(Parcels.class, "count").arguments("{\"colors\":{\"2\":\"RED\"}}"))
+                .hasMessageEndingWith("expected java.lang.Integer as the key of a map; a map is sent without an object"
+                        + " with 'colors' around it");
     }
 
     @Test

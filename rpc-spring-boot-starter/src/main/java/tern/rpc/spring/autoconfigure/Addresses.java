@@ -115,6 +115,9 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         if (schema.matches()) {
             return "; a protocol is written in small letters";
         }
+        if (address.indexOf('@') >= 0) {
+            return "; an address has no user, and rpc.client.token sets a token";
+        }
         Matcher path = PATH.matcher(address);
         return path.matches() ? "; an address has no path, so leave out '" + path.group("path") + "'" : "";
     }
@@ -160,7 +163,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         for (String part : text.split("&", -1)) {
             Matcher attribute = ATTRIBUTE.matcher(part);
             if (!attribute.matches()) {
-                throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED_ATTRIBUTES);
+                throw new InvalidPropertyException(
+                        property, "'" + withoutUser(url) + "'", EXPECTED_ATTRIBUTES + attributeHint(part));
             }
             if (attribute.group("weight") != null) {
                 attributes = attributes.withWeight(Integer.parseInt(attribute.group("weight")));
@@ -171,6 +175,19 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             }
         }
         return attributes;
+    }
+
+    /** Returns advice on an attribute of Dubbo's addresses. Returns an empty string if there is none. */
+    private static String attributeHint(String attribute) {
+        String name = attribute.substring(0, Math.max(0, attribute.indexOf('=')));
+        List<String> property = List.of("rpc", "client", "services", "<name>", name);
+        if (name.equals("timeout") || name.equals("group") || name.equals("version")) {
+            return "; " + name + " is the property " + PropertyPaths.joined(property);
+        }
+        // Dubbo has a weight and a tag, too. Here they are attributes, so their values are wrong.
+        boolean isKnown = name.isEmpty() || name.equals("weight") || name.equals("tag");
+        String advice = isKnown ? null : DubboOptions.insteadOf(property);
+        return advice == null ? "" : "; about " + name + ": " + advice;
     }
 
     private static int port(Matcher form) {

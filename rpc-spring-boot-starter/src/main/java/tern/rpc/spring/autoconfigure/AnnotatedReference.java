@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
@@ -28,6 +29,9 @@ import tern.rpc.transport.InMemoryTransport;
 final class AnnotatedReference {
 
     private static final String DEFAULT_PROTOCOL = "dubbo";
+
+    /** The names that properties can contain. Dots and underscores do not matter, like hyphens. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]*");
 
     private final ClientSettings client;
     private final Class<?> type;
@@ -54,12 +58,26 @@ final class AnnotatedReference {
         this.annotation = annotation;
         this.placeholders = placeholders;
         this.where = where;
+        checkName(placeholders.apply(annotation.name()), where);
         Map.Entry<String, RpcClientProperties.Service> configured =
                 client.configured(ClientSettings.nameOf(type, annotation, placeholders));
         this.name = configured.getKey();
         this.service = configured.getValue();
         this.prefix = ClientSettings.PREFIX + name;
         this.annotatedUrl = placeholders.apply(annotation.url());
+    }
+
+    /** Refuses a name that cannot be a part of the name of a property. */
+    private static void checkName(String name, String where) {
+        if (!NAME.matcher(name).matches()) {
+            String corrected = name.strip().replaceAll("[^A-Za-z0-9]+", "-");
+            throw new InvalidPropertyException(
+                    "@RpcReference(name) at " + where,
+                    "'" + name + "'",
+                    "letters from A to Z, digits and hyphens, because the settings of the reference are below "
+                            + ClientSettings.PREFIX + "<name>"
+                            + (corrected.matches(".*[A-Za-z0-9].*") ? "; for example " + corrected : ""));
+        }
     }
 
     ReferenceSettings settings() {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -18,18 +19,24 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.util.ClassUtils;
+import tern.rpc.TypingErrors;
 
 /**
  * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
- * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, or a prefix of Dubbo or gRPC that remained
- * after a migration. Without this check, such properties would be ignored silently.
+ * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a
+ * prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
     private static final Logger LOG = LoggerFactory.getLogger(MisplacedPrefixes.class);
 
     private static final String DUBBO_CLASS = "org.apache.dubbo.common.URL";
+
+    /** The file that Dubbo itself reads. Spring does not read it, so its properties are not in the environment. */
+    private static final String DUBBO_FILE = "dubbo.properties";
+
     private static final int MAX_NAMES = 20;
 
     /** The number of elements of the shortest name of Tern below a prefix of Spring Boot. */
@@ -52,6 +59,14 @@ final class MisplacedPrefixes {
 
     /** Prefixes that may also belong to the application, so they only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
+
+    private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
+
+    /**
+     * The letters of {@code rpc} in another order, or one of them twice. Prefixes with other letters, such as {@code
+     * grpc} and {@code ipc}, are probably the names of other frameworks.
+     */
+    private static final Pattern MISSPELT = Pattern.compile("[rpc]{3,4}");
 
     /** Tern's property for each Dubbo property, as in the table in docs/from-dubbo.md. */
     static final Map<String, String> INSTEAD_OF_DUBBO = Map.ofEntries(
@@ -94,7 +109,7 @@ final class MisplacedPrefixes {
                         .filter(name -> !isServiceLink(source, name))
                         .forEach(name -> {
                             String wrong = wrong(source, name);
-                            String doubtful = described(source, name, DOUBTFUL);
+                            String doubtful = doubtful(source, name);
                             if (wrong != null && !isOfVariables(source)) {
                                 problems.add(wrong);
                             } else if (wrong != null || doubtful != null) {
@@ -104,7 +119,8 @@ final class MisplacedPrefixes {
         return problems;
     }
 
-    private static boolean isServiceLink(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+    /** Returns whether Kubernetes has set this environment variable for one of its Services. */
+    static boolean isServiceLink(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         ConfigurationProperty property = isOfVariables(source) ? source.getConfigurationProperty(name) : null;
         return property != null
                 && PropertyValueCheck.SERVICE_LINK
@@ -115,6 +131,27 @@ final class MisplacedPrefixes {
     private @Nullable String wrong(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String wrong = described(source, name, WRONG);
         return wrong != null ? wrong : belowBoot(source, name);
+    }
+
+    private @Nullable String doubtful(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        String doubtful = described(source, name, DOUBTFUL);
+        return doubtful != null ? doubtful : belowMisspelt(source, name);
+    }
+
+    /**
+     * Returns a description of the property if it becomes a property of Tern once a typing error in the first element
+     * is corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right,
+     * because the property may belong to the application or to another framework.
+     */
+    private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
+        String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
+        ConfigurationPropertyName meant = null;
+        if (MISSPELT.matcher(first).matches() && TypingErrors.between("rpc", first) == 1) {
+            meant = OURS;
+        } else if (first.length() > 3 && first.startsWith("rpc")) {
+            meant = ConfigurationPropertyName.adapt("rpc." + first.substring(3), '.'); // the dot is missing
+        }
+        return meant == null ? null : described(source, name, meant.append(name.subName(1)));
     }
 
     /** Returns a description of the property if its name consists of a prefix of Spring Boot and a name of Tern. */
@@ -176,8 +213,17 @@ final class MisplacedPrefixes {
 
     /** Logs one warning about Dubbo properties, unless the application also contains Dubbo. */
     void warnOfDubbo(@Nullable ClassLoader loader) {
+        if (ClassUtils.isPresent(DUBBO_CLASS, loader)) {
+            return;
+        }
+        if (new ClassPathResource(DUBBO_FILE, loader).exists()) {
+            LOG.warn(
+                    "The file {} on the class path has no effect, because Dubbo is not on the class path."
+                            + " docs/from-dubbo.md lists Tern's properties, which belong into application.properties",
+                    DUBBO_FILE);
+        }
         List<String> names = namesBelow(List.of("dubbo"));
-        if (!names.isEmpty() && !ClassUtils.isPresent(DUBBO_CLASS, loader)) {
+        if (!names.isEmpty()) {
             LOG.warn(
                     "Properties of Dubbo have no effect, because Dubbo is not on the class path: {}."
                             + " docs/from-dubbo.md lists Tern's properties",

@@ -82,6 +82,12 @@ final class PropertyIntents {
     private static final String AVOIDED =
             "there is no such setting; failing providers are avoided automatically (docs/cluster.md)";
 
+    private static final String HEADERS =
+            "there is no such setting; CallOptions sets headers for one call, and a bean of type ClientFilter sets"
+                    + " headers for all calls (docs/filters.md); rpc.client.token sets the token";
+    private static final String PLAIN_TEXT = "calls use TLS only if rpc.client.ssl.bundle or"
+            + " rpc.client.services.<name>.ssl.bundle is set; with TLS, certificates and host names are always checked";
+
     private static final List<Intent> CLIENT = List.of(
             Intent.of(
                     "rpc.client",
@@ -166,6 +172,29 @@ final class PropertyIntents {
                     UNCHECKED,
                     "certificates and host names are always checked; to accept a self-signed certificate, put it into"
                             + " the trust store of the bundle that {parent}.bundle names"),
+            Intent.of(
+                    "rpc.client rpc.client.services.* rpc.client.services.*.methods.*",
+                    "header headers default-header default-headers metadata attachment attachments",
+                    HEADERS),
+            Intent.of(
+                    "rpc.client.headers rpc.client.services.*.headers rpc.client.default-headers rpc.client.metadata"
+                            + " rpc.client.attachments",
+                    ANY,
+                    HEADERS),
+            Intent.of(
+                    "rpc.client rpc.client.services.*",
+                    UNCHECKED + " plaintext use-plaintext plain-text negotiation-type secure use-tls use-ssl",
+                    PLAIN_TEXT),
+            Intent.of(
+                    "rpc.client rpc.client.services.*",
+                    "compression compress gzip",
+                    "there is no such setting; a client accepts compressed answers, and a method calls"
+                            + " ServerContext.compressResponse for an answer to compress"),
+            Intent.of(
+                    "rpc.client rpc.client.services.*",
+                    "username user basic-auth credentials",
+                    "a client sends a token ({parent}.token); a bean of type ClientFilter can set other headers"
+                            + " (docs/security.md)"),
             Intent.of("rpc.client rpc.client.services.*", "circuit-breaker circuitbreaker", AVOIDED),
             Intent.of("rpc.client.circuit-breaker rpc.client.services.*.circuit-breaker", ANY, AVOIDED));
 
@@ -324,6 +353,15 @@ final class PropertyIntents {
                     "rpc.pools.executors.*",
                     "queue queue-size max-queue-size",
                     "{parent}.queue-capacity sets the number of tasks that may wait"),
+            Intent.of(
+                    "rpc.diagnosis",
+                    "enabled",
+                    "there is no such switch; rpc.server.ledger=false ends the recording of phases, and"
+                            + " management.health.rpc-calls.enabled=false removes the result from the health"),
+            Intent.of(
+                    "rpc.logging rpc.server rpc.client",
+                    "slow slow-calls slow-threshold slow-call-threshold slow-log",
+                    "calls that take longer than rpc.slo.latency are logged"),
             Intent.of("rpc.logging", "level", "logging.level.tern.rpc sets the level of Tern's log"));
 
     static final List<Intent> ALL =

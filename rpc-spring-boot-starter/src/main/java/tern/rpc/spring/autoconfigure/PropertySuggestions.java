@@ -40,6 +40,9 @@ final class PropertySuggestions {
 
     private static final String LIST = "; docs/properties.md lists all properties";
 
+    /** The least number of letters of a guessed name in which a typing error is recognized. */
+    private static final int MIN_GUESS = 6;
+
     /** The maximum number of properties that one suggestion names. */
     private static final int MAX_NAMED = 3;
 
@@ -123,12 +126,10 @@ final class PropertySuggestions {
                 () -> withMissingLevel(written),
                 () -> didYouMean(withSameLastElement(written)),
                 () -> ofGuessedGroup(written, DubboOptions::insteadOf),
-                () -> ofProperty(written));
-        return rules.stream()
-                .map(Supplier::get)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElseGet(() -> namesLike(written));
+                () -> ofProperty(written),
+                () -> ofMisspeltGuess(written));
+        String advice = firstOf(rules);
+        return advice == null ? namesLike(written) : advice;
     }
 
     private static @Nullable String didYouMean(@Nullable String suggestion) {
@@ -141,8 +142,45 @@ final class PropertySuggestions {
      */
     @Nullable
     String aboutOther(ConfigurationPropertyName name) {
-        String corrected = misspelt(name);
-        return corrected == null ? withMissingLevel(elements(name)) : didYouMean(corrected);
+        List<String> written = elements(name);
+        boolean isDoubled = written.size() > 1 && uniform(written.get(1)).equals("rpc");
+        List<Supplier<@Nullable String>> rules = List.of(
+                () -> didYouMean(misspelt(name)),
+                () -> didYouMean(belowServices(withRoot(written))),
+                () -> didYouMean(withMissingDots(written)),
+                () -> isDoubled ? didYouMean(existing(without(1, written))) : null,
+                () -> withMissingLevel(written));
+        return firstOf(rules);
+    }
+
+    private static @Nullable String firstOf(List<Supplier<@Nullable String>> rules) {
+        return rules.stream()
+                .map(Supplier::get)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Returns the property that has the same letters, as for {@code rpc.server-port}; null if there is none. */
+    private @Nullable String withMissingDots(List<String> written) {
+        String letters = uniform(String.join("", written));
+        return paths.stream()
+                .filter(path ->
+                        !path.contains(ANY) && uniform(String.join("", path)).equals(letters))
+                .findFirst()
+                .map(PropertyPaths::joined)
+                .orElse(null);
+    }
+
+    /** Returns the elements, in which {@code client} or {@code server} replaces a second element with a typing error. */
+    private static List<String> withRoot(List<String> written) {
+        List<String> corrected = new ArrayList<>(written);
+        for (String root : List.of("client", "server")) {
+            if (written.size() > 1 && near(root, written.get(1))) {
+                corrected.set(1, root);
+            }
+        }
+        return corrected;
     }
 
     /** Returns the property whose name differs from this name only by typing errors, or null if there is none. */
@@ -229,6 +267,22 @@ final class PropertySuggestions {
     private @Nullable String ofProperty(List<String> written) {
         String spelled = existing(written.subList(0, written.size() - 1));
         return spelled == null ? null : "the value belongs to " + spelled + " itself";
+    }
+
+    /** Returns the advice for a guessed name that also has a typing error, as in {@code rpc.client.retires}. */
+    private static @Nullable String ofMisspeltGuess(List<String> written) {
+        return Stream.concat(PropertyIntents.ALL.stream(), DubboOptions.ALL.stream())
+                .flatMap(intent -> intent.leaves().stream())
+                .filter(leaf -> leaf.length() >= MIN_GUESS
+                        && TypingErrors.between(leaf, uniform(written.get(written.size() - 1))) == 1)
+                .map(leaf -> concat(written.subList(0, written.size() - 1), List.of(leaf)))
+                .map(corrected -> {
+                    String advice = PropertyIntents.adviceFor(corrected);
+                    return advice == null ? DubboOptions.insteadOf(corrected) : advice;
+                })
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /**

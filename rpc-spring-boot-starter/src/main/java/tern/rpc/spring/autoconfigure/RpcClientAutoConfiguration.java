@@ -123,7 +123,8 @@ public final class RpcClientAutoConfiguration {
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);
         filters.orderedStream().forEach(client::filter);
-        customizers.orderedStream().forEach(customizer -> customizer.customize(client));
+        Customizers.run(
+                RpcClientCustomizer.class, customizers.orderedStream(), customizer -> customizer.customize(client));
         return client.build();
     }
 }

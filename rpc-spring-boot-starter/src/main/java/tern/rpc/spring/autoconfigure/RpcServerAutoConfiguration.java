@@ -99,7 +99,8 @@ public final class RpcServerAutoConfiguration {
         authorizers.orderedStream().forEach(server::authorizer);
         observations.serverFilters().forEach(server::filter);
         filters.orderedStream().forEach(server::filter);
-        customizers.orderedStream().forEach(customizer -> customizer.customize(server));
+        Customizers.run(
+                RpcServerCustomizer.class, customizers.orderedStream(), customizer -> customizer.customize(server));
         builtIns.orderedStream().forEach(builtIn -> builtIn.addTo(server));
         settings.limits().applyTo(server);
         boolean authorized = authorizers.stream().findAny().isPresent();

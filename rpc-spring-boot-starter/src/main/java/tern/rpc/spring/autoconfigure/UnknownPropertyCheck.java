@@ -100,7 +100,12 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
                 LOG.warn("Environment variable ignored: {} is not one of Tern's; {}", found, instead);
             } else if (instead != null) {
                 problems.add(found + " is not one of Tern's; " + instead);
-            } else if (!variables) {
+            } else if (variables) {
+                String corrected = name.equals(PREFIX) ? null : suggestions.misspelt(name);
+                if (corrected != null && !MisplacedPrefixes.isServiceLink(source, name)) {
+                    LOG.warn("Environment variable ignored: {} does not exist; did you mean {}?", found, corrected);
+                }
+            } else {
                 String suggestion = name.equals(PREFIX) ? null : suggestions.aboutOther(name);
                 others.add(name
                         + origin(source.getConfigurationProperty(name))

@@ -69,6 +69,24 @@ class ForeignPropertiesTest {
     }
 
     @Test
+    void variableWithATypingErrorIsNamed(CapturedOutput output) {
+        with(new SystemEnvironmentPropertySource(
+                        StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                        Map.of(
+                                "RPC_SEVER_PORT", "20881",
+                                "RPC_CLIENTS_URL", "tcp://10.0.0.1:80",
+                                "RCP_CLIENT_URL", "localhost:1")))
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .contains("Environment variable ignored: property rpc.sever.port (set in ")
+                .contains(" does not exist; did you mean rpc.server.port?")
+                .contains("property rcp.client.url (set in ")
+                .contains(" is not read; the name is rpc.client.url")
+                .doesNotContain("property rpc.clients.url");
+    }
+
+    @Test
     void otherPropertiesAreNamedOnceAndLeftAlone(CapturedOutput output) {
         application()
                 .withPropertyValues("rpc.gateway.url=http://x", "rpc.gateway.retries=3", "rpc.sever.port=1")

@@ -3,13 +3,17 @@ package tern.rpc.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -69,6 +73,41 @@ class MisplacedPrefixesTest {
         assertThat(output).doesNotContain("is not read");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "rcp.server.port, rpc.server.port",
+        "prc.client.services.user-service.url, rpc.client.services.user-service.url",
+        "rpcc.limits.max-depth, rpc.limits.max-depth",
+        "rpc-server.port, rpc.server.port",
+        "rpcclient.zone, rpc.client.zone"
+    })
+    void typingErrorInTheFirstElementIsNamedWithTheRightName(String written, String meant, CapturedOutput output) {
+        application()
+                .withPropertyValues(written + "=1")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("is not read; the name is " + meant)))
+                .singleElement()
+                .asString()
+                .contains("property " + written + " (set in ");
+    }
+
+    @Test
+    void prefixesOfOtherFrameworksAreLeftAlone(CapturedOutput output) {
+        application()
+                .withPropertyValues(
+                        "grpc.server.port=1",
+                        "trpc.server.port=1",
+                        "ipc.client.url=h:1",
+                        "rpc2.client.url=h:1",
+                        "rp.client.url=h:1",
+                        "rcp.window.title=shop",
+                        "rpc-shop.orders.port=1")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output).doesNotContain("is not read");
+    }
+
     @Test
     void propertiesOfDubboWithoutDubboAreNamedOnce(CapturedOutput output) {
         application()
@@ -83,6 +122,18 @@ class MisplacedPrefixesTest {
                         "dubbo.consumer.timeout (here rpc.client.timeout)",
                         "dubbo.scan.x",
                         "docs/from-dubbo.md");
+    }
+
+    @Test
+    void fileOfDubboOnTheClassPathIsNamed(@TempDir Path folder, CapturedOutput output) throws Exception {
+        Files.writeString(folder.resolve("dubbo.properties"), "dubbo.protocol.port=20990");
+
+        try (URLClassLoader loader = new URLClassLoader(
+                new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
+            application().withClassLoader(loader).run(here -> assertThat(here).hasNotFailed());
+        }
+
+        assertThat(output).contains("The file dubbo.properties on the class path has no effect");
     }
 
     @Test

@@ -117,6 +117,17 @@ class PropertySuggestionsTest {
                 "rpc.client.bundle | did you mean rpc.client.ssl.bundle?",
                 "rpc.client.services.x.bundle | did you mean rpc.client.services.x.ssl.bundle?",
                 "rpc.client.services.x.name | @RpcReference",
+                "rpc.client.headers.x-tenant | ClientFilter",
+                "rpc.diagnosis.enabled | rpc.server.ledger=false",
+                "rpc.logging.slow-calls | rpc.slo.latency",
+                "rpc.client.services.greeting-service.headers | CallOptions",
+                "rpc.client.insecure | rpc.client.ssl.bundle",
+                "rpc.client.use-plaintext | calls use TLS only if",
+                "rpc.client.compression | ServerContext.compressResponse",
+                "rpc.client.services.greeting-service.username | rpc.client.services.greeting-service.token",
+                "rpc.client.retires | @RpcMethod(idempotent = true)",
+                "rpc.client.reed-timeout | the time of a call is rpc.client.timeout",
+                "rpc.server.max-threds | rpc.server.threads sets",
                 "rpc.client.proxy | not through a proxy",
                 "rpc.client.proxy.host | not through a proxy",
                 "rpc.client.ssl.trust-all | trust store of the bundle that rpc.client.ssl.bundle names",
@@ -171,7 +182,7 @@ class PropertySuggestionsTest {
             accepts     | -                                    | -                      | rpc.limits.max-connections   | address of a registry      | address of a registry      | rpc.limits.max-connections
             protocol    | rpc.client.url=tri://                | x.url=tri://           | rpc.server.port              | rpc.client.registry=zookeeper:// | rpc.server.registry=zookeeper:// | -
             timeout     |                                      |                        | rpc.client.timeout           | ?timeout=3000              | ?timeout=3000              | rpc.client.timeout
-            username    | -                                    | -                      | -                            | user:password@             | user:password@             | -
+            username    | rpc.client.token                     | rpc.client.services.x.token | -                        | user:password@             | user:password@             | -
             password    | rpc.client.token                     | -                      | rpc.server.token             | user:password@             | user:password@             | -
             retries     | idempotent                           | idempotent             | idempotent                   | address of a registry      | address of a registry      | -
             loadbalance | rpc.client.load-balancing            | rpc.client.load-balancing | rpc.client.load-balancing | address of a registry      | address of a registry      | -
@@ -209,6 +220,9 @@ class PropertySuggestionsTest {
             rpc.max-message         | did you mean rpc.limits.max-message?
             rpc.services.orders.url | did you mean rpc.client.services.orders.url?
             rpc.sever.port          | did you mean rpc.server.port?
+            rpc.clients.orders.url  | did you mean rpc.client.services.orders.url?
+            rpc.rpc.client.url      | did you mean rpc.client.url?
+            rpc.server-port         | did you mean rpc.server.port?
             rpc.gateway.url         | -
             rpc.orders              | -
             """)

@@ -10,17 +10,21 @@ import java.util.Map;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import tern.rpc.health.HealthService;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
 import tern.rpc.spring.autoconfigure.actuate.RpcReport;
+import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 
 /** Tests the content of the Actuator endpoints. */
 class RpcActuatorTest {
@@ -112,6 +116,30 @@ class RpcActuatorTest {
         provider(Greeter.class)
                 .withPropertyValues("management.health.rpc.enabled=false")
                 .run(there -> assertThat(there).doesNotHaveBean("rpcHealthIndicator"));
+    }
+
+    @Test
+    void unknownReportIsAnsweredWithTheNames() {
+        provider(Greeter.class).run(there -> {
+            WebEndpointResponse<Object> answer =
+                    there.getBean(RpcActuatorEndpoint.class).part("pool", RpcActuatorEndpoint.Format.TEXT);
+
+            assertThat(answer.getStatus()).isEqualTo(404);
+            assertThat(answer.getBody())
+                    .isEqualTo(Map.of("message", "there is no such report; the reports are cluster, pools"));
+        });
+    }
+
+    @Test
+    void componentOfFailingCallsHasItsOwnSwitch() {
+        ApplicationContextRunner diagnosed =
+                provider(Greeter.class).withConfiguration(AutoConfigurations.of(RpcDiagnosisAutoConfiguration.class));
+
+        diagnosed.run(there -> assertThat(there).hasBean("rpcHealthIndicator").hasBean("rpcCallsHealthIndicator"));
+        diagnosed
+                .withPropertyValues("management.health.rpc-calls.enabled=false")
+                .run(there ->
+                        assertThat(there).hasBean("rpcHealthIndicator").doesNotHaveBean("rpcCallsHealthIndicator"));
     }
 
     @Test

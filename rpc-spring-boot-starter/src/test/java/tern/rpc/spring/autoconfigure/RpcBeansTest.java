@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
@@ -95,6 +98,62 @@ class RpcBeansTest {
                                     failure -> assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
                     there.getBean(Sleeper.class).wake();
                 }));
+    }
+
+    @Test
+    void serverCustomizerThatFailsIsNamedWithItsLine() {
+        provider(Greeter.class, FailingCustomizers.class)
+                .withPropertyValues("fails=server")
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageMatching("The RpcServerCustomizer of the class .*FailingCustomizers failed at"
+                                + " .*FailingCustomizers.*RpcBeansTest.java:\\d+\\):"
+                                + " java.lang.IllegalArgumentException: no such service"));
+    }
+
+    @Test
+    void clientCustomizerThatFailsIsNamedWithItsLine() {
+        application(User.class, FailingCustomizers.class)
+                .withPropertyValues("fails=client", "rpc.client.url=localhost:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageMatching("The RpcClientCustomizer of the class .*FailingCustomizers failed at"
+                                + " .*FailingCustomizers.*RpcBeansTest.java:\\d+\\):"
+                                + " java.lang.UnsupportedOperationException"));
+    }
+
+    @Test
+    void beanThatACustomizerLacksIsReportedBySpring() {
+        provider(Greeter.class, FailingCustomizers.class)
+                .withPropertyValues("fails=lookup")
+                .run(there -> assertThat(there.getStartupFailure())
+                        .hasRootCauseInstanceOf(NoSuchBeanDefinitionException.class)
+                        .satisfies(failure -> assertThatThrownBy(() -> StartFailures.causeOf(failure))
+                                .isInstanceOf(AssertionError.class)));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FailingCustomizers {
+
+        @Bean
+        @ConditionalOnProperty(name = "fails", havingValue = "server")
+        RpcServerCustomizer failing() {
+            return server -> {
+                throw new IllegalArgumentException("no such service");
+            };
+        }
+
+        @Bean
+        @ConditionalOnProperty(name = "fails", havingValue = "client")
+        RpcClientCustomizer unsupported() {
+            return client -> {
+                throw new UnsupportedOperationException();
+            };
+        }
+
+        @Bean
+        @ConditionalOnProperty(name = "fails", havingValue = "lookup")
+        RpcServerCustomizer lookup(BeanFactory beans) {
+            return server -> beans.getBean("missing");
+        }
     }
 
     @Test

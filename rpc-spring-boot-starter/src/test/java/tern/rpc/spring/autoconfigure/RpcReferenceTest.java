@@ -318,6 +318,8 @@ class RpcReferenceTest {
             dubbo://10.0.0.7:20880/com.example.Orders | ; an address has no path, so leave out '/com.example.Orders'
             http://10.0.0.7:20880/api | ; an address has no path, so leave out '/api'
             10.0.0.7:20880;10.0.0.8:20880 | , or local; a comma separates addresses
+            10.0.0.7:20880?timeout=500 | ; timeout is the property rpc.client.services.<name>.timeout
+            10.0.0.7:20880?retries=2 | ; about retries: a call is repeated only if
             TRI://10.0.0.7:20880 | , or local; a protocol is written in small letters
             0.0.0.0:20880 | expected the address of one provider, such as localhost or a host name
             [::]:20880 | expected the address of one provider, such as localhost or a host name
@@ -328,6 +330,37 @@ class RpcReferenceTest {
                 .run(here -> assertFailure(here.getStartupFailure())
                         .hasMessageContaining("UrlUser.greetings is '" + address + "'; expected ")
                         .hasMessageContaining(problem));
+    }
+
+    @Test
+    void addressWithAUserIsExplainedWithoutThePassword() {
+        application(UrlUser.class)
+                .withPropertyValues("greeter=anna:secret@10.0.0.7:20880")
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("; an address has no user, and rpc.client.token sets a token")
+                        .hasMessageNotContaining("secret"));
+    }
+
+    static class OddlyNamedUser {
+
+        @RpcReference(name = "${odd}")
+        GreetingService greetings;
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            my service | my-service
+            orders/v1  | orders-v1
+            Grüße      | Gr-e
+            """)
+    void nameThatNoPropertyCanContainStopsTheStart(String name, String suggestion) {
+        application(OddlyNamedUser.class)
+                .withPropertyValues("odd=" + name, "rpc.client.url=localhost:1")
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("@RpcReference(name) at ")
+                        .hasMessageContaining(
+                                "OddlyNamedUser.greetings is '" + name + "'; expected letters from A to Z")
+                        .hasMessageEndingWith("rpc.client.services.<name>; for example " + suggestion));
     }
 
     @Test

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.insight;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.Producible;
@@ -26,6 +27,7 @@ public final class InsightEndpoint {
 
     private static final int STARTED = 202;
     private static final int RUNS_ALREADY = 409;
+    private static final int UNKNOWN = WebEndpointResponse.STATUS_NOT_FOUND;
 
     private final RpcMeters meters;
     private final ObjectProvider<RpcReportPart> parts;
@@ -68,16 +70,16 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Returns a part of the report, or null if the part's name is unknown. Actuator then answers with 404. A part
-     * without a text form is always returned as JSON.
+     * Returns a part of the report. If the part's name is unknown, the response has the status 404 and lists the names.
+     * A part without a text form is always returned as JSON.
      *
      * @param format the requested format, or null for JSON if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
-    public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
+    public WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
         RpcReportPart found = find(name);
         if (found == null) {
-            return null;
+            return new WebEndpointResponse<>(Map.of("message", unknown()), UNKNOWN, MimeTypeUtils.APPLICATION_JSON);
         }
         String text = format == Format.TEXT ? found.text() : null;
         return text == null
@@ -97,6 +99,11 @@ public final class InsightEndpoint {
         return started == null
                 ? null
                 : new WebEndpointResponse<>(Map.of("started", started), started ? STARTED : RUNS_ALREADY);
+    }
+
+    private String unknown() {
+        return "there is no such report; the reports are "
+                + parts.orderedStream().map(RpcReportPart::name).sorted().collect(Collectors.joining(", "));
     }
 
     private @Nullable RpcReportPart find(String name) {

@@ -10,6 +10,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.NativeDetector;
@@ -92,6 +95,21 @@ final class ExecutorWatch implements HeldWatch, SmartInitializingSingleton {
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (!AopUtils.isAopProxy(bean)) {
+            boolean scoped = ScopedProxyUtils.isScopedTarget(beanName);
+            return watched(bean, scoped ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName);
+        }
+        // A field of a proxy is not the field of its target, so the decorator of the application would be lost. The
+        // target of a scoped proxy is a bean, and is measured as such.
+        Object target = AopProxyUtils.getSingletonTarget(bean);
+        if (target instanceof ThreadPoolTaskExecutor || target instanceof SimpleAsyncTaskExecutor) {
+            watched(target, beanName);
+            return bean;
+        }
+        return target == null ? bean : watched(bean, beanName);
+    }
+
+    private Object watched(Object bean, String beanName) {
         if (bean instanceof ThreadPoolTaskExecutor executor) {
             TaskTimes times = new TaskTimes();
             if (decorate(ThreadPoolTaskExecutor.class, executor, beanName, times, executor::setTaskDecorator)) {

@@ -21,11 +21,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.CustomScopeConfigurer;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.SimpleThreadScope;
+import org.springframework.core.Ordered;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import tern.rpc.CallLedger;
@@ -347,6 +355,67 @@ class ExecutorWatchTest {
                     .get(60, TimeUnit.SECONDS);
 
             assertThat(DECORATED.get()).isEqualTo(before + 1);
+        });
+    }
+
+    /** Creates a proxy for an executor, like an aspect. Runs before the watch, because it is ordered. */
+    static final class Aspects implements BeanPostProcessor, Ordered {
+
+        @Override
+        public Object postProcessAfterInitialization(Object bean, String beanName) {
+            if (!beanName.equals("proxied")) {
+                return bean;
+            }
+            ProxyFactory proxy = new ProxyFactory(bean);
+            proxy.setProxyTargetClass(true);
+            return proxy.getProxy();
+        }
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ProxiedExecutors {
+
+        @Bean
+        @Scope(value = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        ThreadPoolTaskExecutor scoped() {
+            return new OwnExecutors().spring();
+        }
+
+        @Bean
+        ThreadPoolTaskExecutor proxied() {
+            return new OwnExecutors().spring();
+        }
+
+        @Bean
+        static Aspects aspects() {
+            return new Aspects();
+        }
+
+        @Bean
+        static CustomScopeConfigurer scopes() {
+            CustomScopeConfigurer scopes = new CustomScopeConfigurer();
+            scopes.addScope("thread", new SimpleThreadScope());
+            return scopes;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"scoped", "proxied"})
+    void decoratorOfTheApplicationStaysBehindAProxy(String name) {
+        application.withUserConfiguration(ProxiedExecutors.class).run(there -> {
+            ThreadPoolTaskExecutor executor = there.getBean(name, ThreadPoolTaskExecutor.class);
+            int before = DECORATED.get();
+
+            executor.submit(ExecutorWatchTest::statement).get(60, TimeUnit.SECONDS);
+
+            assertThat(AopUtils.isAopProxy(executor)).isTrue();
+            assertThat(DECORATED.get()).isEqualTo(before + 1);
+            assertThat(Calls.pool(there, name).taken()).isOne();
         });
     }
 

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.Producible;
@@ -22,6 +23,7 @@ public final class RpcActuatorEndpoint {
 
     private static final int STARTED = 202;
     private static final int RUNS_ALREADY = 409;
+    private static final int UNKNOWN = WebEndpointResponse.STATUS_NOT_FOUND;
 
     private final RpcReporter reporter;
     private final ObjectProvider<RpcReportPart> parts;
@@ -53,16 +55,16 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns a part of the report, or null if the part's name is unknown. Actuator then responds with 404. A part
-     * without a text form is always returned as JSON.
+     * Returns a part of the report. If the part's name is unknown, the response has the status 404 and lists the names.
+     * A part without a text form is always returned as JSON.
      *
      * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
-    public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
+    public WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
         RpcReportPart found = find(name);
         if (found == null) {
-            return null;
+            return new WebEndpointResponse<>(Map.of("message", unknown()), UNKNOWN, MimeTypeUtils.APPLICATION_JSON);
         }
         String text = format == Format.TEXT ? found.text() : null;
         return text == null
@@ -82,6 +84,11 @@ public final class RpcActuatorEndpoint {
         return started == null
                 ? null
                 : new WebEndpointResponse<>(Map.of("started", started), started ? STARTED : RUNS_ALREADY);
+    }
+
+    private String unknown() {
+        return "there is no such report; the reports are "
+                + parts.orderedStream().map(RpcReportPart::name).sorted().collect(Collectors.joining(", "));
     }
 
     private @Nullable RpcReportPart find(String name) {
