@@ -149,7 +149,7 @@ final class CodeText {
     }
 
     /** Returns the line of application code that runs the given activity of a task, with the line's caller. */
-    private static String shown(Part part, TaskSamples tasks) {
+    static String shown(Part part, TaskSamples tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
         String called = tasks.called.get(part);

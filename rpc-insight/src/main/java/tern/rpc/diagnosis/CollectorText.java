@@ -1,10 +1,13 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -24,6 +27,12 @@ final class CollectorText {
 
     /** The cause that the JVM reports if code of the process requests a collection. */
     static final String REQUESTED = "System.gc()";
+
+    /** The JVM's name of the serial collector for old objects. */
+    private static final String SERIAL = "MarkSweepCompact";
+
+    /** The prefix of the causes that the JVM reports for collections that the data of loaded classes triggers. */
+    private static final String METADATA = "Metadata GC ";
 
     /** The end of the cause that the JVM reports for collections that an allocation triggers. */
     private static final String PAUSE = " Pause";
@@ -145,13 +154,15 @@ final class CollectorText {
         if (REQUESTED.equals(cause)) {
             return new RequestedCollections(machine, excess.samples).describe(facts);
         }
-        if ("Metadata GC Threshold".equals(cause)) {
+        if (cause != null && cause.startsWith(METADATA)) {
+            boolean isThreshold = cause.equals(METADATA + "Threshold");
             return new CauseDescription(
                     "COLLECTOR: classes",
                     "metaspace",
                     Change.of(
                             Where.CODE,
-                            "find out what loads classes repeatedly; otherwise raise -XX:MetaspaceSize"
+                            "find out what loads classes repeatedly; otherwise raise "
+                                    + (isThreshold ? "-XX:MetaspaceSize" : "-XX:MaxMetaspaceSize")
                                     + (code == null ? "" : "; check " + code.name() + " first")),
                     facts);
         }
@@ -169,8 +180,24 @@ final class CollectorText {
         return new CauseDescription(
                 more ? "COLLECTOR: more allocation" : "COLLECTOR",
                 "collector",
-                Change.of(Where.CODE, fewerObjects(who)),
+                Change.of(Where.CODE, fewerObjects(who) + concurrent(collectors())),
                 facts);
+    }
+
+    private static Stream<String> collectors() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream().map(GarbageCollectorMXBean::getName);
+    }
+
+    /**
+     * Returns the advice to use a collector with shorter pauses if the JVM uses the serial collector; empty otherwise.
+     *
+     * @param collectors the names of the JVM's collectors
+     */
+    static String concurrent(Stream<String> collectors) {
+        return collectors.anyMatch(SERIAL::equals)
+                ? "; or set -XX:+UseG1GC, whose pauses are shorter: this JVM uses the serial collector, which it chooses"
+                        + " by itself with less than two processors or less than 1,792 MB of memory"
+                : "";
     }
 
     /**

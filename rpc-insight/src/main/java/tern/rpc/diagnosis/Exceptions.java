@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
@@ -27,6 +29,10 @@ final class Exceptions {
             "Broken pipe",
             "No route to host",
             "Network is unreachable",
+            "Connection timed out",
+            "Socket closed",
+            "Closed by interrupt",
+            "Connection pool shut down",
             "Address already in use",
             "Cannot assign requested address",
             "Too many open files",
@@ -37,7 +43,10 @@ final class Exceptions {
             "Java heap space",
             "GC overhead limit exceeded",
             "Metaspace",
+            "Compressed class space",
+            "Requested array size exceeds VM limit",
             "Direct buffer memory",
+            "of direct memory",
             "Too many connections",
             "Lock wait timeout exceeded",
             "Out of memory",
@@ -50,6 +59,11 @@ final class Exceptions {
     /** The SQL state of a statement that was cancelled because it took too long, or because a user asked for it. */
     private static final String CANCELLED = "57014";
 
+    private static final String FULL_FILES = "Too many open files";
+
+    /** The message of OkHttp's exception for a call that exceeded the time limit for whole calls. */
+    private static final String OKHTTP_TIMEOUT = "timeout";
+
     private Exceptions() {}
 
     /** Returns the exception and its causes, outermost first. */
@@ -61,15 +75,35 @@ final class Exceptions {
         return chain;
     }
 
+    /**
+     * Returns the innermost exception that shows an exhausted limit of this process, such as the limit of open files;
+     * null if there is none. Clients wrap such an exception in the same exceptions as a failure of their peer. Only
+     * exceptions of the JDK and of Netty count, because the message of a client's exception may contain the answer of
+     * a peer.
+     */
+    static @Nullable Throwable ofOwnLimit(List<Throwable> chain) {
+        for (int i = chain.size() - 1; i >= 0; i--) {
+            Throwable one = chain.get(i);
+            String type = one.getClass().getName();
+            boolean isFull = one instanceof IOException
+                    && FULL_FILES.equals(known(one))
+                    && (type.startsWith("java.") || type.startsWith("io.netty."));
+            if (isFull || one instanceof OutOfMemoryError) {
+                return one;
+            }
+        }
+        return null;
+    }
+
     /** Returns whether a client could not connect to its peer in time. */
     static boolean isConnectTimeOut(Throwable failure) {
         String message = failure.getMessage();
+        String lower = message == null ? "" : message.toLowerCase(Locale.ROOT);
         String type = failure.getClass().getSimpleName();
         return type.equals("ConnectTimeoutException")
                 || type.equals("HttpConnectTimeoutException")
-                || (type.endsWith("TimeoutException")
-                        && message != null
-                        && message.toLowerCase(Locale.ROOT).contains("connect timed out"));
+                || (type.endsWith("TimeoutException") && lower.contains("connect timed out"))
+                || (failure instanceof ConnectException && lower.contains("timed out"));
     }
 
     /** Returns whether a timeout ended the operation that threw the exception. */
@@ -79,6 +113,7 @@ final class Exceptions {
                 || ClientFailures.isLate(failure)
                 || type.endsWith("TimeoutException")
                 || type.equals("TransactionTimedOutException")
+                || (failure instanceof InterruptedIOException && OKHTTP_TIMEOUT.equals(failure.getMessage()))
                 || (failure instanceof SQLException sql && CANCELLED.equals(sql.getSQLState()));
     }
 
@@ -93,8 +128,9 @@ final class Exceptions {
     }
 
     /**
-     * Returns the word {@code in} and the innermost line of application code; empty if no exception contains such a
-     * line.
+     * Returns the word {@code in} and the innermost line of application code. If a recursion of a library is so deep
+     * that the exception contains no such line, returns the line of the library. Returns an empty string if no exception
+     * contains a line.
      */
     static String in(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
@@ -103,7 +139,11 @@ final class Exceptions {
                 return IN + ApplicationCode.shown(frame);
             }
         }
-        return "";
+        return chain.stream()
+                .filter(one -> one instanceof StackOverflowError && one.getStackTrace().length > 0)
+                .findFirst()
+                .map(one -> IN + ApplicationCode.shown(one.getStackTrace()[0]))
+                .orElse("");
     }
 
     /** Returns the name of the exception's class, with its known text if there is one. */

@@ -26,7 +26,7 @@ final class ExecutorNames {
     private static final String BOOT_THREADS = "task";
 
     /** The name of the wait for a thread of Reactor's schedulers, which run blocking tasks. */
-    private static final String REACTOR = "reactor";
+    static final String REACTOR = "reactor";
 
     private static final String REACTOR_THREADS = "boundedElastic";
 

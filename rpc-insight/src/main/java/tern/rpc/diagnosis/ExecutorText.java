@@ -23,6 +23,9 @@ final class ExecutorText {
     /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
     private static final double MORE_TASKS = 1.5;
 
+    /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
+    static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;

@@ -3,11 +3,13 @@ package tern.rpc.diagnosis;
 import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -38,6 +40,7 @@ final class FailurePart {
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
+            "PoolExhaustedException", Phase.JDBC_CONNECTION, // Tomcat JDBC
             "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
             "CannotGetJdbcConnectionException", Phase.JDBC_CONNECTION,
             "JedisExhaustedPoolException", Phase.REDIS_CONNECTION,
@@ -49,6 +52,10 @@ final class FailurePart {
     /** Fragments of the messages of clients that have no free connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_MESSAGES = Map.of(
             "Connection acquisition timed out", Phase.JDBC_CONNECTION, // R2DBC
+            "Cannot get a connection, pool", Phase.JDBC_CONNECTION, // DBCP2
+            "attempt by a client to checkout a Connection has timed out", Phase.JDBC_CONNECTION, // c3p0
+            "Sorry, acquisition timeout", Phase.JDBC_CONNECTION, // Agroal
+            "Acquire operation took longer than", Phase.HTTP_CONNECTION, // the AWS SDK with Netty
             "Max requests queued per destination", Phase.HTTP_CONNECTION, // Jetty
             "Max requests per destination", Phase.HTTP_CONNECTION,
             "too many concurrent streams", Phase.HTTP_CONNECTION); // the client of the JDK, with HTTP/2
@@ -58,6 +65,11 @@ final class FailurePart {
 
     /** The start of the file name in the stack frame that the client adds to a provider's exception. */
     private static final String ON_PROVIDER = "on ";
+
+    private static final String FILE_CHANNEL = "sun.nio.ch.FileChannelImpl";
+
+    /** The messages of the JDK for sockets that this process has closed. */
+    private static final Set<String> CLOSED_HERE = Set.of("Socket closed", "Closed by interrupt");
 
     private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
 
@@ -76,6 +88,10 @@ final class FailurePart {
             return new Part(Kind.FAILURE, "status " + answer.status() + " of " + call.method());
         }
         List<Throwable> chain = Exceptions.chain(failure);
+        Throwable limit = Exceptions.ofOwnLimit(chain);
+        if (limit != null && ofProvider(chain) == null) {
+            return new Part(Kind.FAILURE, Exceptions.named(limit) + Exceptions.in(chain));
+        }
         Part peer = ofPeer(call, chain);
         if (peer != null) {
             return peer;
@@ -299,18 +315,12 @@ final class FailurePart {
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
-            boolean network = one instanceof ConnectException
-                    || one instanceof UnknownHostException
-                    || one instanceof SSLException
-                    || one instanceof SocketException
-                    || one instanceof ClosedChannelException
-                    || one.getClass().getSimpleName().equals("NoHttpResponseException");
-            if (network && !"Too many open files".equals(Exceptions.known(one))) {
-                String connecting = Exceptions.whileConnecting(chain, i);
-                return failing(FailedPeer.name(call, chain), connecting == null ? Exceptions.text(one) : connecting);
-            }
             if (Exceptions.isConnectTimeOut(one)) {
                 return failing(FailedPeer.name(call, chain), NOT_ACCEPTED);
+            }
+            if (isOfNetwork(one)) {
+                String connecting = Exceptions.whileConnecting(chain, i);
+                return failing(FailedPeer.name(call, chain), connecting == null ? Exceptions.text(one) : connecting);
             }
         }
         for (Throwable one : chain) {
@@ -330,6 +340,24 @@ final class FailurePart {
             }
         }
         return null;
+    }
+
+    /**
+     * Returns whether the network or a peer may be the reason for the given exception. This process itself closes a
+     * channel if it interrupts the thread that uses the channel, and it may close a socket that another thread uses.
+     * The channel of a file has no peer.
+     */
+    private static boolean isOfNetwork(Throwable failure) {
+        if (failure instanceof ClosedChannelException) {
+            return !(failure instanceof ClosedByInterruptException)
+                    && Stream.of(failure.getStackTrace())
+                            .noneMatch(frame -> frame.getClassName().equals(FILE_CHANNEL));
+        }
+        return failure instanceof ConnectException
+                || failure instanceof UnknownHostException
+                || failure instanceof SSLException
+                || (failure instanceof SocketException && !CLOSED_HERE.contains(Exceptions.text(failure)))
+                || failure.getClass().getSimpleName().equals("NoHttpResponseException");
     }
 
     /**

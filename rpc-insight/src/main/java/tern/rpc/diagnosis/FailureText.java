@@ -33,12 +33,46 @@ final class FailureText {
             Known.of(
                     "unable to create native thread",
                     "end threads or use a pool: this process has reached its limit of threads"),
-            Known.of("Direct buffer memory", "release direct buffers, or raise -XX:MaxDirectMemorySize"),
+            Known.of(
+                    "Direct buffer memory|direct memory",
+                    "release direct buffers, or raise -XX:MaxDirectMemorySize (for Netty, -Dio.netty.maxDirectMemory)"),
             Known.of(
                     "Java heap space|GC overhead limit",
                     "limit the size of caches, queues and sessions in memory; if all of their content is needed,"
                             + " raise -Xmx"),
             Known.of("Metaspace", "find out what loads classes repeatedly, or raise -XX:MaxMetaspaceSize"),
+            Known.of(
+                    "Compressed class space",
+                    "find out what loads classes repeatedly, or raise -XX:CompressedClassSpaceSize"),
+            Known.of(
+                    "^StackOverflowError",
+                    "end this recursion sooner: limit the depth of the data, break cycles between objects, or use a"
+                            + " pattern without nested repetitions; otherwise raise -Xss"),
+            Known.of("Requested array size", "read or build this data in parts: no array can be that large"),
+            Known.of(
+                    "Socket closed|Connection pool shut down",
+                    "do not close a client or its connections while calls use them: this process closes them itself,"
+                            + " for example because a client that calls share is closed after each use"),
+            Known.of(
+                    "^(ClosedByInterrupt|Interrupted)Exception|Closed by interrupt",
+                    "find out what interrupts the thread of this call, such as cancel(true) after a timeout or"
+                            + " shutdownNow; an interrupt also closes the file or the connection that the thread"
+                            + " uses"),
+            Known.of(
+                    "^(ClosedChannel|AsynchronousClose)Exception",
+                    "open the file again after its channel was closed: other code closes it, or an interrupt of a"
+                            + " thread that used it did"),
+            Known.of(
+                    "^DataBufferLimitException",
+                    "read a smaller body, or raise spring.http.codecs.max-in-memory-size, the limit of WebFlux and"
+                            + " WebClient for one body"),
+            Known.of(
+                    "^StreamConstraintsException",
+                    "read smaller JSON, or raise the limit of Jackson that it exceeds (StreamReadConstraints)"),
+            Known.of(
+                    "^OverflowException",
+                    "bound the source or add onBackpressureBuffer, onBackpressureDrop or onBackpressureLatest: this"
+                            + " stream emits items faster than its subscriber requests them"),
             Known.of(
                     "^(NoClassDefFoundError|ExceptionInInitializerError)",
                     "find the first ExceptionInInitializerError in the log: a static initializer failed, and the class"
@@ -59,6 +93,23 @@ final class FailureText {
                     "OptimisticLock|StaleObjectState|StaleState",
                     "two transactions change the same rows at the same time: repeat the failed transaction, make"
                             + " both shorter, or lock the rows when they are read"),
+            Known.of(
+                    " 25P02",
+                    "end the transaction after a failed statement: code catches the failure and continues in the same"
+                            + " transaction, which the database has aborted"),
+            Known.of(
+                    " 25P03",
+                    "shorten the pauses between the statements of this transaction, such as calls to other services:"
+                            + " the database ended it because it was idle"),
+            Known.of(
+                    "^UnexpectedRollbackException",
+                    "let the failure of the inner @Transactional method end the outer one, or run the inner method in"
+                            + " its own transaction: code catches its exception, but the transaction can only be rolled"
+                            + " back"),
+            Known.of(
+                    " 23505|^DuplicateKeyException",
+                    "find out why the row exists already: a call that is repeated, two calls that insert it at the same"
+                            + " time, or a sequence that is behind the table"),
             Known.of(
                     " 25006",
                     "write in a transaction that is not read-only; if it is not, connect to the primary: after a"
@@ -145,10 +196,18 @@ final class FailureText {
                     "find out why %s closes connections: check its log, its limits and any proxy in between; if only"
                             + " requests on idle connections fail, close these sooner than the peer does (the"
                             + " keep-alive time of the client), or repeat such requests"),
+            Known.of(
+                    "^Connection timed out",
+                    "find out why packets to %s are lost: it may have vanished without closing the connection, or a"
+                            + " firewall forgets idle connections (use keep-alive, or close idle connections sooner)"),
             Known.of("^(No route to host|Network is unreachable)", "repair the network route to %s"),
             Known.of(
                     "^name cannot be resolved",
                     "correct the host name of %s, or repair the DNS resolver of this machine"),
+            Known.of(
+                    "^no metadata of the topic",
+                    "find out why no broker can be reached from here (bootstrap.servers, its listeners), or create the"
+                            + " topic: %s"),
             Known.of(
                     "^connections are not accepted in time",
                     "find out why %s does not accept connections: it may be down, behind a firewall, or its queue may"

@@ -25,12 +25,15 @@ final class HiddenReasons {
 
     private static final String REFUSED = "Connection refused";
     static final String UNRESOLVED = "name cannot be resolved";
+    private static final String NO_TOPIC = "no metadata of the topic";
 
     private static final List<Mention> MENTIONS = List.of(
             new Mention(REFUSED, REFUSED),
             new Mention("No route to host", "No route to host"),
             new Mention("Network is unreachable", "Network is unreachable"),
             new Mention("UnknownHostException", UNRESOLVED),
+            new Mention("not present in metadata after", NO_TOPIC), // Kafka
+            new Mention("has passed since batch creation", "does not answer"), // Kafka
             new Mention("MongoSecurityException", "login refused"));
 
     private HiddenReasons() {}

@@ -90,7 +90,7 @@ final class JdkLocks {
      * Finds the code that requests the lock for the waiting thread. Returns its class if the class belongs to the JDK
      * or to a library. Returns null if application code requests the lock itself.
      */
-    private static @Nullable String taker(ThreadSnapshot thread) {
+    static @Nullable String taker(ThreadSnapshot thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
             if (LOCKS.stream().noneMatch(type::startsWith)) {

@@ -97,6 +97,12 @@ final class MachineText {
         StackTraceElement line = excess.samples.lineOf(part);
         String calls = excess.samples.shownLineOf(part);
         String called = excess.samples.calledIn(part);
+        String threads = line == null ? evidence.tasks().executorIn(part) : null;
+        TaskSamples tasks = threads == null ? null : evidence.tasks().executor(threads);
+        if (tasks != null) {
+            line = tasks.lines.get(part);
+            calls = CodeText.shown(part, tasks) + ofTasks(threads, tasks) + Hints.computing(tasks.called.get(part));
+        }
         String shown = (calls == null ? part.name() : calls)
                 + (called == null ? "" : ", which calls " + called + Hints.computing(called));
         List<String> facts = new ArrayList<>();
@@ -142,6 +148,13 @@ final class MachineText {
                 part.name(),
                 Change.of(Where.CODE, "do less work in " + shown + objects + "; a different pool size does not help"),
                 withBusy(facts));
+    }
+
+    /** Returns the threads that run the code, for code that no call runs on its own thread. */
+    private static String ofTasks(String threads, TaskSamples tasks) {
+        return tasks.isLoop
+                ? ", or move it off the event loop " + threads + ", whose other requests wait for it"
+                : (tasks.isExecutor ? ", in tasks of " : ", in threads ") + threads;
     }
 
     private static String allocated(Machine machine) {

@@ -27,6 +27,11 @@ final class RejectedTasks {
     private static final Pattern STOPPED =
             Pattern.compile("is shut down|\\[(Shutting down|Terminated)|in (shutdown|terminated) state|been closed");
 
+    /** A part of the message with which Reactor's scheduler for blocking work rejects tasks. */
+    private static final String ELASTIC_FULL = "bounded elastic scheduler reached";
+
+    private static final String ELASTIC = "boundedElastic";
+
     private final Evidence evidence;
     private final Sizing sizing;
     private final Map<String, PoolVerdict> pools;
@@ -63,7 +68,7 @@ final class RejectedTasks {
                 return new Part(Part.Kind.FAILURE, "RejectedExecutionException (executor shut down)" + place);
             }
             Matcher named = NAMED.matcher(message);
-            executor = named.find() ? named.group(1) : executor;
+            executor = named.find() ? named.group(1) : message.contains(ELASTIC_FULL) ? ELASTIC : executor;
         }
         return new Part(Part.Kind.EXECUTOR, executor + place);
     }
@@ -77,6 +82,17 @@ final class RejectedTasks {
     /** Describes the executor that caused the given failure by rejecting tasks. */
     Rejection of(Part part) {
         String place = placeIn(part);
+        if (part.name().startsWith(ELASTIC)) {
+            return new Rejection(
+                    part.name(),
+                    Change.of(
+                            Where.CODE,
+                            "use a non-blocking client or shorter tasks for Schedulers.boundedElastic(), or raise "
+                                    + ExecutorText.ELASTIC_SIZE
+                                    + ": all of its threads are busy and its queue is full, so it rejects tasks"
+                                    + place),
+                    List.of());
+        }
         PoolVerdict full = executorOf(part, pools);
         if (full == null) {
             return new Rejection(

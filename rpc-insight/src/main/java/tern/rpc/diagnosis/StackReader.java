@@ -99,7 +99,8 @@ final class StackReader {
             return owners;
         }
         if (thread.state() == Thread.State.BLOCKED) {
-            return new Part(Kind.LOCK, lock(thread, "monitor of " + monitor(thread.lock()), at));
+            String type = thread.lock() == null ? JdkLocks.taker(thread) : thread.lock();
+            return new Part(Kind.LOCK, lock(thread, "monitor of " + monitor(type), at));
         }
         if (Libraries.waitsForDatabaseConnection(thread)) {
             return Account.part(Phase.JDBC_CONNECTION, "");

@@ -11,12 +11,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.EndedThreads;
+import tern.rpc.pool.ApplicationCode;
 
-/** Reads the stacks of platform threads, with at most {@value #MAX_FRAMES} frames each. */
+/** Reads the stacks of platform threads, usually with at most {@value #MAX_FRAMES} frames each. */
 final class ThreadSnapshots {
 
     private static final int MAX_THREADS = 32; // the maximum number of lock owners to read at once
     static final int MAX_FRAMES = 256;
+    private static final int MAX_DEEP_FRAMES = 8_192;
     private static final int MAX_OWNERS = 4;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final EndedThreads ENDED = new EndedThreads();
@@ -68,11 +70,24 @@ final class ThreadSnapshots {
                 info.getThreadName(),
                 info.getThreadId(),
                 info.getThreadState(),
-                info.getStackTrace(),
+                held == null ? frames(info) : info.getStackTrace(),
                 lock == null ? null : lock.getClassName(),
                 owner == null || owner == info ? ended(info, depth) : look(owner, infos, depth - 1, lock),
                 cpuNanos(info.getThreadId()),
                 held == null ? -1 : holdsAt(info, held));
+    }
+
+    /**
+     * Returns the frames of the thread. If the innermost {@value #MAX_FRAMES} frames do not show what the thread works
+     * on, as in a deep recursion of a library, reads the stack again with more frames.
+     */
+    private static StackTraceElement[] frames(ThreadInfo info) {
+        StackTraceElement[] frames = info.getStackTrace();
+        boolean isCut = frames.length == MAX_FRAMES
+                && ApplicationCode.first(frames) == null
+                && FrameworkWork.indexIn(frames) < 0;
+        ThreadInfo deep = isCut ? THREADS.getThreadInfo(info.getThreadId(), MAX_DEEP_FRAMES) : null;
+        return deep == null ? frames : deep.getStackTrace();
     }
 
     /**

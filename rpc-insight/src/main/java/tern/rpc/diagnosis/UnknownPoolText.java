@@ -12,6 +12,9 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class UnknownPoolText {
 
+    /** The wait for a connection of an HTTP client that Tern does not measure. */
+    private static final Part HTTP = Account.part(Phase.HTTP_CONNECTION, "");
+
     private final ExcessTime excess;
 
     UnknownPoolText(ExcessTime excess) {
@@ -37,7 +40,9 @@ final class UnknownPoolText {
         if (isMeasuredAs(Phase.EXECUTOR, part)) {
             return Change.of(
                     Where.CODE,
-                    "use shorter tasks or more threads for " + name + mostly + ": tasks of calls wait"
+                    "use shorter tasks or more threads for " + name
+                            + (part.name().equals(ExecutorNames.REACTOR) ? " (" + ExecutorText.ELASTIC_SIZE + ")" : "")
+                            + mostly + ": tasks of calls wait"
                             + (waited > 0 ? " " + wait : "")
                             + " for a thread, and the number of threads is unknown");
         }
@@ -51,6 +56,13 @@ final class UnknownPoolText {
                             + " pool");
         }
         String calls = excess.samples.shownLineOf(part);
+        if (part.equals(HTTP)) {
+            return Change.of(
+                    Where.CODE,
+                    "allow more connections in the application's own HTTP client (with Reactor Netty, maxConnections and"
+                            + " pendingAcquireMaxCount of its ConnectionProvider), and read or close each response, also"
+                            + " if code fails: calls get no connection from it, and Tern does not measure its pool");
+        }
         return Change.of(
                 Where.CODE,
                 "give each object of the pool back in a finally block, also if code fails, and use it for less time;"

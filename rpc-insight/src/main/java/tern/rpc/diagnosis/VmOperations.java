@@ -113,7 +113,8 @@ final class VmOperations {
         String lower = operation.toLowerCase(Locale.ROOT);
         if (lower.contains("heapdump") || lower.contains("heapinspection") || lower.contains("heapwalk")) {
             return "stop the tool that writes heap dumps or histograms of this JVM (jcmd, jmap, /actuator/heapdump, an"
-                    + " agent)";
+                    + " agent); if the JVM writes them itself (-XX:+HeapDumpOnOutOfMemoryError), find out in the dump"
+                    + " what fills the heap";
         }
         if (lower.contains("printthreads")
                 || lower.contains("deadlock")

@@ -115,6 +115,7 @@ class AdviceTest {
                 "Connection reset                | closes connections",
                 "unexpected end of stream        | closes connections",
                 "does not answer                 | stopped, paused or unreachable",
+                "Connection timed out            | packets to carrier:443 are lost",
                 "read-only (HY000)         | connect to the primary",
                 "SomethingElse                   | read the log of carrier:443",
             })
@@ -139,6 +140,17 @@ class AdviceTest {
                 "NoSuchFileException in Exports.all:3                    | create or mount the file",
                 "NoClassDefFoundError in Quotes.price:9                  | a static initializer failed",
                 "OutOfMemoryError (Java heap space) in Exports.all:3     | limit the size of caches",
+                "OutOfMemoryError (Compressed class space) in Rules.of:3 | raise -XX:CompressedClassSpaceSize",
+                "OutOfDirectMemoryError (of direct memory) in Images.of:3 | -Dio.netty.maxDirectMemory",
+                "StackOverflowError in Pattern.Loop.match                | end this recursion sooner",
+                "PSQLException 25P02 of select stock                     | end the transaction after a failed statement",
+                "PSQLException 25P03 of select stock                     | because it was idle",
+                "PSQLException 23505 of insert orders                    | why the row exists already",
+                "UnexpectedRollbackException in Orders.close:7           | code catches its exception",
+                "DataBufferLimitException in StockClient.find:8          | spring.http.codecs.max-in-memory-size",
+                "OverflowException in Ticks.all:8                        | onBackpressureBuffer",
+                "IllegalStateException (Connection pool shut down) in Rates.of:8 | this process closes them itself",
+                "InterruptedException in Rates.of:8                      | what interrupts the thread",
                 "IllegalStateException in Orders.close:7                 | fix the code that throws",
             })
     void failuresInTheProcessHaveAdvice(String failure, String advice) {

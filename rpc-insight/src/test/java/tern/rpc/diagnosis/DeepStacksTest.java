@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import shop.Packages;
 import tern.rpc.pool.Holders;
 
@@ -18,15 +20,17 @@ class DeepStacksTest {
     private static final class Deep extends CompletableFuture<String> {
 
         private static final int FRAMES = 150;
+        private final int frames;
         private final Runnable inner;
 
-        Deep(Runnable inner) {
+        Deep(int frames, Runnable inner) {
+            this.frames = frames;
             this.inner = inner;
         }
 
         @Override
         public String join() {
-            return call(FRAMES);
+            return call(frames);
         }
 
         private String call(int frames) {
@@ -38,10 +42,12 @@ class DeepStacksTest {
         }
     }
 
-    @Test
-    void applicationIsFoundBelowManyFramesOfLibraries() throws Exception {
+    /** @param frames the number of a library's frames, up to those of a deep recursion, as in a pattern */
+    @ParameterizedTest
+    @ValueSource(ints = {Deep.FRAMES, 2_000})
+    void applicationIsFoundBelowManyFramesOfLibraries(int frames) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
-        Thread thread = new Thread(() -> Packages.of(new Deep(() -> {
+        Thread thread = new Thread(() -> Packages.of(new Deep(frames, () -> {
             try {
                 end.await();
             } catch (InterruptedException e) {
@@ -65,7 +71,7 @@ class DeepStacksTest {
         Holders holders = new Holders();
         holders.size(1);
 
-        Packages.of(new Deep(() -> holders.taken(0)));
+        Packages.of(new Deep(Deep.FRAMES, () -> holders.taken(0)));
 
         assertThat(holders.all())
                 .extracting(Holders.Holder::place)

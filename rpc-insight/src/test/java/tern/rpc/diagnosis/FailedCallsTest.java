@@ -136,6 +136,31 @@ class FailedCallsTest {
     }
 
     @Test
+    void fullSchedulerOfReactorIsNamedWithItsProperty() {
+        shop.pools.add(() -> executor("mail", 4, 0, 9, 0));
+        Diagnosis miss = failing(
+                Tickets.rejected("Task capacity of bounded elastic scheduler reached while scheduling 1 tasks"
+                        + " (100001/100000)"),
+                call -> call.own(2));
+
+        assertThat(DiagnosisText.title(first(miss))).startsWith("EXECUTOR FULL: boundedElastic in Tickets.rejected");
+        assertThat(first(miss).change().text()).contains("-Dreactor.schedulers.defaultBoundedElasticSize");
+    }
+
+    @Test
+    void deepRecursionOfALibraryIsNamedByTheLibrary() {
+        StackOverflowError overflow = new StackOverflowError();
+        overflow.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("java.util.regex.Pattern$Loop", "match", "Pattern.java", 4_900)
+        });
+
+        Diagnosis miss = failing(overflow, USUAL);
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .isEqualTo("FAILURE: StackOverflowError in Pattern.Loop.match:4900");
+    }
+
+    @Test
     void executorThatWasShutDownIsNotFull() {
         Diagnosis miss = failing(Tickets.rejected("Task rejected from Executor[Terminated, pool size = 0]"), USUAL);
 

@@ -6,16 +6,21 @@ import static tern.rpc.diagnosis.Shop.first;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
@@ -248,7 +253,8 @@ class FailedPeersTest {
     @ValueSource(
             strings = {
                 "Max requests queued per destination 1024 exceeded for HttpDestination[http://carrier:80]",
-                "too many concurrent streams"
+                "too many concurrent streams",
+                "Acquire operation took longer than the configured maximum time."
             })
     void clientThatHasNoFreeConnectionIsNoFailedPeer(String message) {
         shop.healthy(USUAL);
@@ -257,7 +263,137 @@ class FailedPeersTest {
                 new RejectedExecutionException(message), call -> call.own(1).in(Phase.HTTP, "GET carrier:80", 1));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("WAIT AT POOL: http");
-        assertThat(first(miss).change().text()).contains("allow more objects in the pool");
+        assertThat(first(miss).change().text())
+                .contains("allow more connections in the application's own HTTP client", "pendingAcquireMaxCount");
+    }
+
+    /** Has the simple name of the exception with which the pool of Tomcat ends a wait. */
+    private static final class PoolExhaustedException extends SQLException {
+        private static final long serialVersionUID = 1;
+
+        PoolExhaustedException(String message) {
+            super(message);
+        }
+    }
+
+    static List<SQLException> poolsWithoutAFreeConnection() {
+        return List.of(
+                new PoolExhaustedException("Timeout: Pool empty. Unable to fetch a connection in 1 seconds"),
+                new SQLException("Cannot get a connection, pool error Timeout waiting for idle object"),
+                new SQLException("An attempt by a client to checkout a Connection has timed out."),
+                new SQLException("Sorry, acquisition timeout!"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolsWithoutAFreeConnection")
+    void poolWithoutAFreeConnectionIsTheReasonForTheFailureOfATransaction(SQLException failure) {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(
+                new IllegalStateException("Could not open JPA EntityManager for transaction", failure),
+                call -> call.own(1).in(Phase.SQL, "select stock", 2).in(Phase.JDBC_CONNECTION, "orders", 1_000));
+
+        assertThat(first(miss).kind()).as(miss.text()).isNotEqualTo("FAILURE");
+        assertThat(first(miss).name()).isEqualTo("orders");
+    }
+
+    static List<Throwable> exhaustedLimits() {
+        return List.of(
+                new SQLException("The connection attempt failed.", "08001", new SocketException("Too many open files")),
+                new RedisConnectionFailureException(new SocketException("Too many open files")),
+                new RedisConnectionFailureException(new OutOfMemoryError("unable to create native thread: possibly out"
+                        + " of memory or process/resource limits reached")));
+    }
+
+    /** Has the simple name of the exception with which Spring wraps the failures of Redis connections. */
+    private static final class RedisConnectionFailureException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RedisConnectionFailureException(Throwable cause) {
+            super("Unable to connect to Redis", cause);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("exhaustedLimits")
+    void exhaustedLimitOfTheProcessIsNoFailureOfThePeer(Throwable failure) {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(failure, USUAL);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).startsWith("FAILURE: ");
+        assertThat(first(miss).change().text()).contains("limit of");
+    }
+
+    @Test
+    void limitOfAnotherProcessThatItsAnswerMentionsIsNotOfThisProcess() {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(new SQLException("could not open file: Too many open files", "53000"), USUAL);
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).contains("53000 of select stock");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Connection timed out", "HTTP connect timed out", "connection timed out: carrier/10.1.1.1:80"})
+    void peerThatAnswersNoConnectionAttemptIsRecognizedByTheMessage(String message) {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(
+                new IOException("I/O error", new ConnectException(message)), call -> call.in(Phase.HTTP, "GET carrier:80", 9));
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .isEqualTo("PEER FAILS: GET carrier:80: connections are not accepted in time");
+    }
+
+    private static Throwable thrownIn(String type, Exception failure) {
+        failure.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement(type, "read", null, 7), new StackTraceElement("shop.Orders", "find", null, 41)
+        });
+        return failure;
+    }
+
+    static List<Throwable> closedByThisProcess() {
+        return List.of(
+                thrownIn("sun.nio.ch.FileChannelImpl", new ClosedChannelException()),
+                thrownIn("sun.nio.ch.SocketChannelImpl", new ClosedByInterruptException()),
+                thrownIn("sun.nio.ch.NioSocketImpl", new SocketException("Socket closed")),
+                thrownIn("sun.nio.ch.NioSocketImpl", new SocketException("Closed by interrupt")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("closedByThisProcess")
+    void channelThatThisProcessClosesIsNoFailureOfAPeer(Throwable failure) {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(failure, call -> call.own(1).in(Phase.HTTP, "GET carrier:80", 2));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).matches("FAILURE: .* in Orders.find:41");
+        assertThat(first(miss).change().text()).doesNotStartWith("fix the code");
+    }
+
+    @Test
+    void channelThatThePeerClosesIsAFailureOfThePeer() {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = failing(
+                thrownIn("sun.nio.ch.SocketChannelImpl", new ClosedChannelException()),
+                call -> call.own(1).in(Phase.HTTP, "GET carrier:80", 2));
+
+        assertThat(DiagnosisText.title(first(miss))).isEqualTo("PEER FAILS: GET carrier:80: ClosedChannelException");
+    }
+
+    @Test
+    void brokerThatCannotBeReachedIsTheReasonForATimeoutOfItsClient() {
+        shop.healthy(USUAL);
+        Exception timeout = new TimeoutException("Topic orders not present in metadata after 60000 ms.");
+
+        Diagnosis miss = failing(
+                new IllegalStateException("Send failed", thrownIn("org.apache.kafka.clients.producer.KafkaProducer", timeout)),
+                call -> call.own(1));
+
+        assertThat(first(miss).kind()).as(miss.text()).isEqualTo("PEER FAILS");
+        assertThat(first(miss).change().text()).contains("bootstrap.servers");
     }
 
     @Test

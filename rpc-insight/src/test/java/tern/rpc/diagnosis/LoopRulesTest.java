@@ -65,7 +65,12 @@ class LoopRulesTest {
     void codeThatComputesInAReactiveChainIsNamed() {
         loops("reactor-http-nio-", Thread.State.RUNNABLE, "shop.Prices/rounded");
 
-        assertThat(DiagnosisText.title(first(Phase.UNATTRIBUTED, null))).isEqualTo("CODE COMPUTES: Prices.rounded");
+        Cause first = first(Phase.UNATTRIBUTED, null);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE COMPUTES: Prices.rounded");
+        assertThat(first.change().text())
+                .startsWith("do less work in Prices.rounded:41")
+                .contains("move it off the event loop reactor-http-nio");
     }
 
     @Test

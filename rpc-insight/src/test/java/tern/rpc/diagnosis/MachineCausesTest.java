@@ -158,7 +158,7 @@ class MachineCausesTest {
                 2, 0.6, 0.1, 0, 0.3, 0.3, "G1 Evacuation Pause", 310e6, -1, List.of(export), 0, null, List.of()));
 
         assertThat(first.change().text())
-                .isEqualTo("create fewer or smaller objects at the same time in Archive.row:19, where threads export*"
+                .startsWith("create fewer or smaller objects at the same time in Archive.row:19, where threads export*"
                         + " allocate 300 MB/s");
     }
 
@@ -172,6 +172,8 @@ class MachineCausesTest {
         "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, find out what loads classes",
+        "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly; otherwise"
+                + " raise -XX:MaxMetaspaceSize",
         "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
         "0.30, G1 Evacuation Pause, 10, COLLECTOR, create fewer or smaller objects per call",
     })
@@ -416,5 +418,13 @@ class MachineCausesTest {
                 .in(Phase.HTTP, "GET address:80", 6));
 
         assertThat(DiagnosisText.title(Shop.first(miss))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+    }
+
+    @Test
+    void serialCollectorMayBeReplacedByOneWithShorterPauses() {
+        assertThat(CollectorText.concurrent(Stream.of("Copy", "MarkSweepCompact")))
+                .contains("-XX:+UseG1GC", "less than two processors");
+        assertThat(CollectorText.concurrent(Stream.of("G1 Young Generation", "G1 Old Generation")))
+                .isEmpty();
     }
 }

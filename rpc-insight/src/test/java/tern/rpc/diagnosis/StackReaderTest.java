@@ -277,6 +277,18 @@ class StackReaderTest {
                 .isEqualTo("lock of SecureRandom held in Audit.sign");
     }
 
+    /** The JVM does not report the monitor for which a virtual thread waits. */
+    @ParameterizedTest
+    @CsvSource({
+        "java.util.concurrent.ConcurrentHashMap/computeIfAbsent, monitor of ConcurrentHashMap wanted in Tracking.track",
+        "java.util.Hashtable/get, monitor of Hashtable wanted in Tracking.track",
+        "depot.Ledger/add, monitor of an object wanted in Ledger.add"
+    })
+    void monitorThatAVirtualThreadWaitsForIsNamedByTheClassThatTakesIt(String taker, String name) {
+        assertThat(read(Thread.State.BLOCKED, taker, "depot.Tracking/track").name())
+                .isEqualTo(name);
+    }
+
     @Test
     void rateLimiterOfAnAnnotationIsRecognized() {
         assertThat(Hints.waiting("RateLimiterAspect.rateLimiterAroundAdvice")).contains("rate limiter");

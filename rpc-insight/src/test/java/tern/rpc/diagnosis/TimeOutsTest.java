@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.io.InterruptedIOException;
 import java.net.http.HttpTimeoutException;
 import java.sql.SQLTimeoutException;
 import java.util.List;
@@ -45,6 +46,13 @@ class TimeOutsTest {
                 .isEqualTo("set a longer timeout for GET stock:80, called in Orders.find:41: it ends after 20 ms and"
                         + " usually takes 40 ms");
         assertThat(miss.text()).contains("recorded calls failed because of its timeout");
+    }
+
+    @Test
+    void timeoutOfAnOkHttpCallIsATimeout() {
+        assertThat(Exceptions.isTimeOut(new InterruptedIOException("timeout"))).isTrue();
+        assertThat(Exceptions.isTimeOut(new InterruptedIOException("executor rejected")))
+                .isFalse();
     }
 
     @Test

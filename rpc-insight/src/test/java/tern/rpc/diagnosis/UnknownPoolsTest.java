@@ -43,6 +43,14 @@ class UnknownPoolsTest {
     }
 
     @Test
+    void schedulerOfReactorIsEnlargedByItsProperty() {
+        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.EXECUTOR, "reactor", 300));
+
+        assertThat(Shop.first(miss).change().text())
+                .contains("\"reactor\" (-Dreactor.schedulers.defaultBoundedElasticSize)");
+    }
+
+    @Test
     void dataSourceWithoutAPoolIsNotTakenForThePoolOfAnotherOne() {
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "reports", 200));
 

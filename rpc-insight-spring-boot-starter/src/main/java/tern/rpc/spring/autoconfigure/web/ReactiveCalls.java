@@ -27,6 +27,7 @@ import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 final class ReactiveCalls implements WebFilter, Ordered {
 
     private static final int OK = 200;
+    private static final String WEB_SOCKET = "websocket";
 
     private final LoopWaits loops = new LoopWaits();
     private final WebCalls calls;
@@ -91,14 +92,25 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Records that the response is a stream if its media type says so. Called just before the first byte of the
-     * response is sent.
+     * Records that the response is a stream if its media type says so, or if the request becomes a WebSocket, which
+     * may stay open for hours. Called just before the first byte of the response is sent.
      */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();
-        if (type != null && StreamedTypes.isOne(type.toString())) {
+        if (isUpgraded(exchange) || (type != null && StreamedTypes.isOne(type.toString()))) {
             call.streams();
         }
+    }
+
+    /**
+     * Returns whether the server accepts a request for a WebSocket. The server sets the status 101 later; until then,
+     * the response has its default status.
+     */
+    private static boolean isUpgraded(ServerWebExchange exchange) {
+        HttpStatusCode status = exchange.getResponse().getStatusCode();
+        return (status == null || !status.isError())
+                && WEB_SOCKET.equalsIgnoreCase(
+                        exchange.getRequest().getHeaders().getUpgrade());
     }
 
     /**

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.server.RequestPath;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
@@ -41,6 +43,8 @@ class ReactiveCallsTest {
     }
 
     private final Map<String, Object> request = new HashMap<>();
+    private final Map<String, Object> response = new HashMap<>();
+    private Supplier<?> beforeCommit = Mono::empty;
 
     /** Returns an exchange whose request is not recycled yet. */
     private ServerWebExchange exchange() {
@@ -48,11 +52,51 @@ class ReactiveCallsTest {
         request.put("getMethod", HttpMethod.GET);
         return proxy(
                 ServerWebExchange.class,
-                Map.of(
-                        "getRequest",
-                        proxy(ServerHttpRequest.class, request),
-                        "getResponse",
-                        proxy(ServerHttpResponse.class, Map.of())));
+                Map.of("getRequest", proxy(ServerHttpRequest.class, request), "getResponse", response()));
+    }
+
+    private ServerHttpResponse response() {
+        ServerHttpResponse values = proxy(ServerHttpResponse.class, response);
+        return (ServerHttpResponse) Proxy.newProxyInstance(
+                ServerHttpResponse.class.getClassLoader(),
+                new Class<?>[] {ServerHttpResponse.class},
+                (self, method, args) -> {
+                    if (method.getName().equals("beforeCommit")) {
+                        beforeCommit = (Supplier<?>) args[0];
+                        return null;
+                    }
+                    return method.invoke(values, args);
+                });
+    }
+
+    /** Starts a request that asks for a WebSocket, and commits its response with the given status. */
+    private Disposable askForWebSocket(HttpStatus status) {
+        HttpHeaders headers = new HttpHeaders();
+        headers.setUpgrade("WebSocket");
+        request.put("getHeaders", headers);
+        response.put("getHeaders", new HttpHeaders());
+        response.put("getStatusCode", status);
+        Disposable running = new ReactiveCalls(calls, "/actuator")
+                .filter(exchange(), exchange -> Mono.never())
+                .subscribe();
+        ((Mono<?>) beforeCommit.get()).block();
+        return running;
+    }
+
+    @Test
+    void openWebSocketIsNoRunningCall() {
+        Disposable socket = askForWebSocket(HttpStatus.OK);
+
+        assertThat(calls.runningCalls()).isEmpty();
+        socket.dispose();
+    }
+
+    @Test
+    void requestForAWebSocketThatIsRefusedIsACall() {
+        Disposable refused = askForWebSocket(HttpStatus.FORBIDDEN);
+
+        assertThat(calls.runningCalls()).hasSize(1);
+        refused.dispose();
     }
 
     /** Recycles the request, as a container does after its client has disconnected. */
