@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.Channel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -313,9 +314,12 @@ class SilentConnectionsTest {
 
     /** Fails as the operating system does when the process has no free file descriptor. */
     private void failToAccept() {
-        Objects.requireNonNull(Objects.requireNonNull(port).socket())
-                .pipeline()
-                .fireExceptionCaught(new IOException("accept(..) failed: Too many open files"));
+        Channel socket = Objects.requireNonNull(Objects.requireNonNull(port).socket());
+        IOException failure = new IOException("accept(..) failed: Too many open files");
+        // runs on the event loop, so that the server has handled the failure when this method returns
+        socket.eventLoop()
+                .submit(() -> socket.pipeline().fireExceptionCaught(failure))
+                .syncUninterruptibly();
     }
 
     @Test
