@@ -120,14 +120,16 @@ class RpcActuatorTest {
 
     @Test
     void unknownReportIsAnsweredWithTheNames() {
-        provider(Greeter.class).run(there -> {
-            WebEndpointResponse<Object> answer =
-                    there.getBean(RpcActuatorEndpoint.class).part("pool", RpcActuatorEndpoint.Format.TEXT);
+        provider(Greeter.class)
+                .withPropertyValues("management.endpoints.web.exposure.include=rpc")
+                .run(there -> {
+                    WebEndpointResponse<Object> answer =
+                            there.getBean(RpcActuatorEndpoint.class).part("pool", RpcActuatorEndpoint.Format.TEXT);
 
-            assertThat(answer.getStatus()).isEqualTo(404);
-            assertThat(answer.getBody())
-                    .isEqualTo(Map.of("message", "there is no such report; the reports are cluster, pools"));
-        });
+                    assertThat(answer.getStatus()).isEqualTo(404);
+                    assertThat(answer.getBody())
+                            .isEqualTo(Map.of("message", "there is no such report; the reports are cluster, pools"));
+                });
     }
 
     @Test
