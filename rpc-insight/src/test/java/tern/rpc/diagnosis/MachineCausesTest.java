@@ -355,6 +355,23 @@ class MachineCausesTest {
         return first.evidence().toString();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {
+                "http-nio-8080-exec, Orders.price:9, true",
+                "https-jsse-nio-8443-exec, Orders.price:9, true",
+                "qtp, Orders.price:9, true",
+                "reactor-http-epoll, Orders.price:9, true",
+                "ForkJoinPool-1-worker, none, true",
+                "ForkJoinPool-2-worker, Statistics.roll:12, false",
+                "http-client-dispatch, Statistics.roll:12, false",
+                "rollup, Statistics.roll:12, false"
+            })
+    void threadsOfAWebServerServeCalls(String name, @Nullable String place, boolean serves) {
+        assertThat(new Machine.Burner(name, 4, 1.5, 1e6, place).servesCalls()).isEqualTo(serves);
+    }
+
     @Test
     void threadsWithoutCallsThatUseMuchOfTheFullProcessorsAreNamed() {
         assertThat(evidenceOfASlowPeer(0.9, 0.5))
