@@ -172,8 +172,8 @@ class MachineCausesTest {
         "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, find out what loads classes",
-        "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly; otherwise"
-                + " raise -XX:MaxMetaspaceSize",
+        "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly;"
+                + " otherwise raise -XX:MaxMetaspaceSize",
         "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
         "0.30, G1 Evacuation Pause, 10, COLLECTOR, create fewer or smaller objects per call",
     })
