@@ -195,8 +195,8 @@ final class CollectorText {
      */
     static String concurrent(Stream<String> collectors) {
         return collectors.anyMatch(SERIAL::equals)
-                ? "; or set -XX:+UseG1GC, whose pauses are shorter: this JVM uses the serial collector, which it chooses"
-                        + " by itself with less than two processors or less than 1,792 MB of memory"
+                ? "; or set -XX:+UseG1GC, whose pauses are shorter: this JVM uses the serial collector, which it"
+                        + " chooses by itself with less than two processors or less than 1,792 MB of memory"
                 : "";
     }
 

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
@@ -17,10 +18,15 @@ final class EventLoops {
     private static final Set<Kind> BLOCKING = EnumSet.of(
             Kind.SLEEP, Kind.RESULT, Kind.FILE, Kind.SOCKET, Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC, Kind.POOL);
 
+    /** The package prefixes of the event loops of Apache's asynchronous HTTP clients. */
+    private static final List<String> APACHE =
+            List.of("org.apache.hc.core5.reactor.", "org.apache.http.impl.nio.reactor.");
+
     private EventLoops() {}
 
     /**
-     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty or Undertow. The threads of Reactor's
+     * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty, Undertow or of Apache's asynchronous
+     * HTTP client, which Elasticsearch's client uses, too. The threads of Reactor's
      * parallel scheduler count as event loops too, because they must not block either. Classes of other packages do not
      * count, even if their names contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event
      * loop on a thread that may block.
@@ -36,7 +42,8 @@ final class EventLoops {
             boolean isLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
                     || (simple.contains("EventLoop")
                             && (isNetty(type) || type.startsWith("io.vertx.") || type.startsWith("reactor.netty.")))
-                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."));
+                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."))
+                    || APACHE.stream().anyMatch(type::startsWith);
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
             }

@@ -129,8 +129,8 @@ final class Exceptions {
 
     /**
      * Returns the word {@code in} and the innermost line of application code. If a recursion of a library is so deep
-     * that the exception contains no such line, returns the line of the library. Returns an empty string if no exception
-     * contains a line.
+     * that the exception contains no such line, returns the line of the library. Returns an empty string if there is no
+     * line.
      */
     static String in(List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {

@@ -1,6 +1,7 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.MachineSecond;
 
@@ -176,9 +177,24 @@ record Machine(
             double allocatedPerSecond,
             @Nullable String place) {
 
-        /** Returns whether the threads of this group serve calls. */
+        /**
+         * Matches the names of threads that serve calls: of Tern, of Tomcat with and without TLS, of Jetty, and of the
+         * event loops of WebFlux.
+         */
+        private static final Pattern SERVING =
+                Pattern.compile(
+                "rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
+
+        /** Matches the names of the threads that run virtual threads. Such a thread shows no code of its own. */
+        private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");
+
+        /**
+         * Returns whether the threads of this group serve calls. Threads that run virtual threads count, because most
+         * virtual threads serve calls.
+         */
         boolean servesCalls() {
-            return name.startsWith("rpc-") || name.startsWith("http-nio") || name.startsWith("tomcat-handler");
+            return SERVING.matcher(name).matches()
+                    || (place == null && CARRIER.matcher(name).matches());
         }
     }
 

@@ -59,9 +59,9 @@ final class UnknownPoolText {
         if (part.equals(HTTP)) {
             return Change.of(
                     Where.CODE,
-                    "allow more connections in the application's own HTTP client (with Reactor Netty, maxConnections and"
-                            + " pendingAcquireMaxCount of its ConnectionProvider), and read or close each response, also"
-                            + " if code fails: calls get no connection from it, and Tern does not measure its pool");
+                    "allow more connections in the application's own HTTP client (with Reactor Netty, maxConnections"
+                            + " and pendingAcquireMaxCount of its ConnectionProvider), and read or close each response,"
+                            + " also if code fails: calls get no connection from it, and Tern does not measure its pool");
         }
         return Change.of(
                 Where.CODE,

@@ -143,7 +143,7 @@ class AdviceTest {
                 "OutOfMemoryError (Compressed class space) in Rules.of:3 | raise -XX:CompressedClassSpaceSize",
                 "OutOfDirectMemoryError (of direct memory) in Images.of:3 | -Dio.netty.maxDirectMemory",
                 "StackOverflowError in Pattern.Loop.match                | end this recursion sooner",
-                "PSQLException 25P02 of select stock                     | end the transaction after a failed statement",
+                "PSQLException 25P02 of select stock                     | end the transaction after a failed",
                 "PSQLException 25P03 of select stock                     | because it was idle",
                 "PSQLException 23505 of insert orders                    | why the row exists already",
                 "UnexpectedRollbackException in Orders.close:7           | code catches its exception",

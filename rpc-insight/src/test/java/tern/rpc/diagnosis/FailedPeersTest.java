@@ -335,12 +335,14 @@ class FailedPeersTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Connection timed out", "HTTP connect timed out", "connection timed out: carrier/10.1.1.1:80"})
+    @ValueSource(
+            strings = {"Connection timed out", "HTTP connect timed out", "connection timed out: carrier/10.1.1.1:80"})
     void peerThatAnswersNoConnectionAttemptIsRecognizedByTheMessage(String message) {
         shop.healthy(USUAL);
 
         Diagnosis miss = failing(
-                new IOException("I/O error", new ConnectException(message)), call -> call.in(Phase.HTTP, "GET carrier:80", 9));
+                new IOException("I/O error", new ConnectException(message)),
+                call -> call.in(Phase.HTTP, "GET carrier:80", 9));
 
         assertThat(DiagnosisText.title(first(miss)))
                 .isEqualTo("PEER FAILS: GET carrier:80: connections are not accepted in time");
@@ -389,7 +391,8 @@ class FailedPeersTest {
         Exception timeout = new TimeoutException("Topic orders not present in metadata after 60000 ms.");
 
         Diagnosis miss = failing(
-                new IllegalStateException("Send failed", thrownIn("org.apache.kafka.clients.producer.KafkaProducer", timeout)),
+                new IllegalStateException(
+                        "Send failed", thrownIn("org.apache.kafka.clients.producer.KafkaProducer", timeout)),
                 call -> call.own(1));
 
         assertThat(first(miss).kind()).as(miss.text()).isEqualTo("PEER FAILS");

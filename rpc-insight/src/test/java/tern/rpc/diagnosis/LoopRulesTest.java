@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Phase;
 
 /** Tests answers that are delivered late, because application code occupies the thread that delivers them. */
@@ -76,6 +78,27 @@ class LoopRulesTest {
     @Test
     void peerWhoseAnswersWaitForABlockedLoopIsNotTheCause() {
         loops("reactor-http-nio-", Thread.State.TIMED_WAITING, "java.lang.Thread/sleep", "shop.Prices/rounded");
+
+        assertThat(DiagnosisText.title(first(Phase.HTTP, "GET stock:80")))
+                .isEqualTo("EVENT LOOP BLOCKED: Prices.rounded");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "org.apache.hc.core5.reactor.SingleCoreIOReactor/processEvents",
+                "org.apache.http.impl.nio.reactor.BaseIOReactor/execute"
+            })
+    void callbackThatSleepsOnALoopOfApachesClientIsNamed(String loop) {
+        for (int look = 0; look < LOOKS; look++) {
+            tasks.add(thread(
+                    "httpclient-dispatch-1",
+                    1,
+                    Thread.State.TIMED_WAITING,
+                    "java.lang.Thread/sleep",
+                    "shop.Prices/rounded",
+                    loop));
+        }
 
         assertThat(DiagnosisText.title(first(Phase.HTTP, "GET stock:80")))
                 .isEqualTo("EVENT LOOP BLOCKED: Prices.rounded");

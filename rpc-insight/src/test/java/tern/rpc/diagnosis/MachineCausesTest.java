@@ -172,8 +172,8 @@ class MachineCausesTest {
         "0.30, Diagnostic Command, 10, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, JvmtiEnv ForceGarbageCollection, 900, COLLECTOR: asked for from outside, stop the tool or agent",
         "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, find out what loads classes",
-        "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly; otherwise"
-                + " raise -XX:MaxMetaspaceSize",
+        "0.30, Metadata GC Clear Soft References, 10, COLLECTOR: classes, find out what loads classes repeatedly;"
+                + " otherwise raise -XX:MaxMetaspaceSize",
         "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, create fewer or smaller objects per call",
         "0.30, G1 Evacuation Pause, 10, COLLECTOR, create fewer or smaller objects per call",
     })
@@ -353,6 +353,23 @@ class MachineCausesTest {
                 .get(0);
         assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
         return first.evidence().toString();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "none",
+            value = {
+                "http-nio-8080-exec, Orders.price:9, true",
+                "https-jsse-nio-8443-exec, Orders.price:9, true",
+                "qtp, Orders.price:9, true",
+                "reactor-http-epoll, Orders.price:9, true",
+                "ForkJoinPool-1-worker, none, true",
+                "ForkJoinPool-2-worker, Statistics.roll:12, false",
+                "http-client-dispatch, Statistics.roll:12, false",
+                "rollup, Statistics.roll:12, false"
+            })
+    void threadsOfAWebServerServeCalls(String name, @Nullable String place, boolean serves) {
+        assertThat(new Machine.Burner(name, 4, 1.5, 1e6, place).servesCalls()).isEqualTo(serves);
     }
 
     @Test
