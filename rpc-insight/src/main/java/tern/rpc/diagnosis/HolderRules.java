@@ -58,7 +58,8 @@ final class HolderRules {
 
     /**
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
-     * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
+     * operation is new or about as quick as usual, the lock stays the cause. While no usual times are known, the lock
+     * and the operation are separate causes. The operation of the owner is then
      * attributed to the lock, too. For example, a cached value may expire, and all callers then wait until one caller
      * has loaded the value again.
      */
@@ -73,12 +74,18 @@ final class HolderRules {
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
+            if (operations.usualEach(phase) < 0) {
+                continue; // Nothing shows whether the operation became slower, so the wait and the operation stay apart.
+            }
             if (isAsUsual(phase, operation)) {
                 passOnToLock(part, phase, operation);
                 continue;
             }
             Times known = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-            byCause.pour(part, known.isEmpty() ? operation : known, TimesByCause.WAIT_FOR + waitedFor(part));
+            Times slower = known.only(operations::isSlower);
+            byCause.pour(
+                    part,
+                    !slower.isEmpty() ? slower : known.isEmpty() ? operation : known, TimesByCause.WAIT_FOR + waitedFor(part));
         }
     }
 
@@ -128,7 +135,7 @@ final class HolderRules {
         }
         double usually = operations.usualNamed(phase, name);
         double now = each.getOrDefault(name, -1.0);
-        return usually < 0 ? operations.usualEach(phase) >= 0 : now >= 0 && now <= AS_USUAL * usually;
+        return usually < 0 || (now >= 0 && now <= AS_USUAL * usually);
     }
 
     /**

@@ -22,6 +22,12 @@ final class PoolRules {
      */
     private static final double MIN_WORK = 0.05;
 
+    /**
+     * The extra work of calls is the reason for a full pool only if calls hold the connections for at least this share
+     * of the time because of it.
+     */
+    private static final double MIN_EXPLAINED = 0.2;
+
     private static final double HALF = 0.5;
 
     /** Many calls fail if more than one in this number fails. */
@@ -88,6 +94,14 @@ final class PoolRules {
                 continue;
             }
             work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
+            ConnectionUse use = verdict.pool().use();
+            if (use != null && use.isKnown()) {
+                work = use.weighted(work, excess.account);
+                if (work.sum() < MIN_EXPLAINED) {
+                    pools.put(verdict.name(), verdict.tooSmall());
+                    continue;
+                }
+            }
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
             byCause.pour(
                     part,
@@ -149,6 +163,10 @@ final class PoolRules {
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, @Nullable Kind operation) {
         ObservedPool pool = verdict.pool();
+        ConnectionUse use = pool.use();
+        if (use != null && use.isKnown()) {
+            return use.isMostlyOutside();
+        }
         Evidence.Counts calls = evidence.calls();
         if (operation == null && (pool.now().kind() != PoolKind.JDBC || MANY_FAILED * calls.failed() > calls.calls())) {
             return false;

@@ -52,6 +52,17 @@ class LockedOperationsTest {
         assertThat(DiagnosisText.title(first(55, "GET weather:80", 5))).isEqualTo("SLOW HTTP PEER: GET weather:80");
     }
 
+    @Test
+    void lockAndOperationOfItsOwnersAreSeparateWhileNoUsualTimesAreKnown() {
+        List<Cause> causes = new SampledCalls()
+                .waiting("Desk.board", "GET weather:80", 60, 300, LockedOperationsTest::look)
+                .causes();
+
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("LOCK: " + LOCK.name(), "SLOW HTTP PEER: GET weather:80");
+    }
+
     private static void lookAtAnotherLine(Sampler.Samples samples) {
         StackTraceElement waits = new StackTraceElement("depot.Board", "of", "Board.java", 40);
         StackTraceElement works = new StackTraceElement("depot.Board", "of", "Board.java", 44);
