@@ -2,7 +2,9 @@ package tern.rpc.diagnosis;
 
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -73,7 +75,7 @@ final class ConnectionUse {
     void halve() {
         looks /= 2;
         work.scale(HALF);
-        for (Map<Place, Double> places : java.util.List.of(outside, nested)) {
+        for (Map<Place, Double> places : List.of(outside, nested)) {
             places.replaceAll((place, count) -> count / 2);
             places.values().removeIf(count -> count < HALF / 2);
         }
@@ -145,8 +147,9 @@ final class ConnectionUse {
      *
      * @param extra the extra time of calls, by activity or wait
      * @param account the mean time of calls, by activity or wait
+     * @param isNew whether an operation has no usual time; its calls may not have ended yet
      */
-    Times weighted(Times extra, Times account) {
+    Times weighted(Times extra, Times account, Predicate<Part> isNew) {
         Times weighted = new Times();
         double paused = Math.min(1, extra.sum(Baseline::isPause) / Math.max(1, account.sum()));
         for (Part held : work.longestFirst()) {
@@ -154,7 +157,11 @@ final class ConnectionUse {
             Times same = extra.only(part -> !Baseline.isPause(part)
                     && (isOwn ? Baseline.isOwn(part) : isSame(part, held)));
             double share = (1 - paused) * work.of(held) / Math.max(1, looks);
-            weighted.addAll(same, same.sum() <= 0 ? 0 : share / same.sum());
+            if (same.isEmpty() && !isOwn && !held.name().isEmpty() && isNew.test(held)) {
+                weighted.add(held, share);
+            } else {
+                weighted.addAll(same, same.sum() <= 0 ? 0 : share / same.sum());
+            }
         }
         Times pauses = extra.only(Baseline::isPause);
         weighted.addAll(pauses, pauses.sum() <= 0 ? 0 : paused / pauses.sum());

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
@@ -35,6 +36,7 @@ final class PoolRules {
 
     private final Evidence evidence;
     private final ExcessTime excess;
+    private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
     private final TimesByCause byCause;
@@ -45,11 +47,13 @@ final class PoolRules {
     PoolRules(
             Evidence evidence,
             ExcessTime excess,
+            Operations operations,
             OperationCounts counts,
             Map<String, PoolVerdict> pools,
             TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
+        this.operations = operations;
         this.counts = counts;
         this.pools = pools;
         this.byCause = byCause;
@@ -96,7 +100,7 @@ final class PoolRules {
             work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
             ConnectionUse use = verdict.pool().use();
             if (use != null && use.isKnown()) {
-                work = use.weighted(work, excess.account);
+                work = use.weighted(work, excess.account, this::isNew);
                 if (work.sum() < MIN_EXPLAINED) {
                     pools.put(verdict.name(), verdict.tooSmall());
                     continue;
@@ -179,6 +183,11 @@ final class PoolRules {
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
         return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    private boolean isNew(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        return phase != null && operations.usualNamed(phase, operation.name()) < 0;
     }
 
     private static boolean isOfMachine(Part part) {
