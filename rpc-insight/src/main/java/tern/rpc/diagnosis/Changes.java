@@ -70,15 +70,15 @@ final class Changes {
             double usually = operations.usualCount(phase);
             double now = counts.perCall(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
-                List<String> operations = unusual(phase);
-                lines.addAll(operations);
+                List<String> unusual = unusual(phase);
+                lines.addAll(unusual);
                 compare(
                         phase.key() + " operations",
                         "per call",
                         now,
                         usually,
                         lines,
-                        operations.isEmpty() ? same : new ArrayList<>());
+                        unusual.isEmpty() ? same : new ArrayList<>());
             }
         }
         long oldest = evidence.methodAges().values().stream()

@@ -40,13 +40,22 @@ final class HeldConnections {
         for (PoolSource pool : pools) {
             Holders holders = pool.holders();
             for (Holder holder : holders == null ? List.<Holder>of() : holders.all()) {
-                if (!holder.isAbandoned()) {
+                if (isUsed(holder)) {
                     boolean reads = read < MAX_READ && isTelling(holder);
                     read += reads ? 1 : 0;
                     use(holders).add(holder, reads ? line(holder) : taken(holder));
                 }
             }
         }
+    }
+
+    /**
+     * Returns whether the holder still uses its connection. The thread of a call that has ended, for example because
+     * its deadline has passed, may still run an operation or wait for a further connection.
+     */
+    private static boolean isUsed(Holder holder) {
+        boolean works = holder.isExecuting() || holder.call().phase().isOperation();
+        return !holder.isAbandoned() || (holder.call().isOpen() && works);
     }
 
     private ConnectionUse use(Holders holders) {

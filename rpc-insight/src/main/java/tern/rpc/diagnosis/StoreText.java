@@ -277,9 +277,8 @@ final class StoreText {
             return Change.of(
                     Where.PEER,
                     "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
-                            + " commandstats): another client runs it, because some commands of these calls are as"
-                            + " quick as usual and none of them takes longer than the others; otherwise check its load"
-                            + " and its memory" + DelayedAcks.hint(part, excess, operations));
+                            + " commandstats): another client runs it, because some commands of calls are as quick"
+                            + " as usual; otherwise check its load and its memory" + DelayedAcks.hint(part, excess, operations));
         }
         return Change.of(
                 Where.PEER,

@@ -130,6 +130,20 @@ class PoolCausesTest {
     }
 
     @Test
+    void threadThatWaitsForASecondConnectionAfterTheDeadlineOfItsCallHoldsTheFirstOne() {
+        shop.healthy(USUAL);
+        hold(holder -> {}, ledger -> {
+            ledger.turnTo(Phase.JDBC_CONNECTION, "druid");
+            ledger.end();
+            shop.running.add(new RunningCall(Shop.PLACE, -7, Phase.JDBC_CONNECTION, 1, 1, ledger));
+        });
+
+        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("NESTED CONNECTIONS: druid");
+    }
+
+    @Test
     void waitForAConnectionOfAnotherPoolIsNoNestedConnection() {
         shop.healthy(USUAL);
         hold(holder -> {}, ledger -> ledger.turnTo(Phase.JDBC_CONNECTION, "orders"));
@@ -172,6 +186,17 @@ class PoolCausesTest {
                 .in(Phase.HTTP, "GET bank:80", 200));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: update stock");
+    }
+
+    @Test
+    void newStatementThatHoldersRunFillsThePoolBeforeACallWithItHasEnded() {
+        shop.healthy(USUAL);
+        hold(holder -> holder.begins("select report"), ledger -> {});
+
+        Diagnosis miss = shop.miss(call ->
+                call.own(2).in(Phase.JDBC_CONNECTION, "druid", 400).in(Phase.SQL, "select stock", 6));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select report");
     }
 
     @Test

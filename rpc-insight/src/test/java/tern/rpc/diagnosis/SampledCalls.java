@@ -300,7 +300,7 @@ final class SampledCalls {
                 time.get() - missedFrom,
                 bad,
                 good,
-                List.of(),
+                bad,
                 good,
                 samples,
                 tasks,
