@@ -195,7 +195,7 @@ class OperationCountsTest {
         assertThat(first.evidence())
                 .anyMatch(fact -> fact.startsWith("often    ") && fact.endsWith(" per call, usually 0"));
         assertThat(first.changed())
-                .contains("changed  POST customs:80/token: 1.0 per call, usually 0")
+                .anyMatch(line -> line.matches("changed  POST customs:80/token: \\d\\.\\d per call, usually 0"))
                 .noneMatch(line -> line.startsWith("same") && line.contains("http operations"));
         assertThat(first.change().text())
                 .startsWith("find out why calls make this exchange now")

@@ -135,7 +135,8 @@ class PoolCausesTest {
         hold(holder -> {}, ledger -> {
             ledger.turnTo(Phase.JDBC_CONNECTION, "druid");
             ledger.end();
-            shop.running.add(new RunningCall(Shop.PLACE, -7, Phase.JDBC_CONNECTION, 1, 1, ledger));
+            shop.running.add(new RunningCall(
+                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, ledger));
         });
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
