@@ -187,7 +187,13 @@ class CallLedgerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"update stock (failed 40001)", "GET stock:80 (failed)", "GET stock:80 (503)", "GET stock:80 (429)"})
+    @ValueSource(
+            strings = {
+                "update stock (failed 40001)",
+                "GET stock:80 (failed)",
+                "GET stock:80 (503)",
+                "GET stock:80 (429)"
+            })
     void nameOfAFailedOperationStaysWhenItIsShort(String failed) {
         Phase first = ledger.enter(Phase.SQL);
         pass(1_000);

@@ -39,7 +39,8 @@ final class ConnectionUse {
      * @param operation the running statement of a holder outside of calls, or the pool for whose connection a call
      *     waits; null if there is none
      */
-    record Place(String threads, @Nullable String line, @Nullable String operation) {}
+    record Place(
+            String threads, @Nullable String line, @Nullable String operation) {}
 
     /**
      * Adds a look at one connection in use.
@@ -154,8 +155,8 @@ final class ConnectionUse {
         double paused = Math.min(1, extra.sum(Baseline::isPause) / Math.max(1, account.sum()));
         for (Part held : work.longestFirst()) {
             boolean isOwn = held.equals(Account.OWN);
-            Times same = extra.only(part -> !Baseline.isPause(part)
-                    && (isOwn ? Baseline.isOwn(part) : isSame(part, held)));
+            Times same =
+                    extra.only(part -> !Baseline.isPause(part) && (isOwn ? Baseline.isOwn(part) : isSame(part, held)));
             double share = (1 - paused) * work.of(held) / Math.max(1, looks);
             if (same.isEmpty() && !isOwn && !held.name().isEmpty() && isNew.test(held)) {
                 weighted.add(held, share);

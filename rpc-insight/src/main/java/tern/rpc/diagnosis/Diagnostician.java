@@ -466,7 +466,8 @@ public final class Diagnostician {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            looks.add(ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name()), heldConnections.of(holders)));
+            looks.add(ObservedPool.of(
+                    now, then, holders, working, usual.figure("hold " + now.name()), heldConnections.of(holders)));
         }
         return looks;
     }

@@ -39,7 +39,10 @@ final class HeldConnections {
         int read = 0;
         for (PoolSource pool : pools) {
             Holders holders = pool.holders();
-            for (Holder holder : holders == null ? List.<Holder>of() : holders.all()) {
+            if (holders == null) {
+                continue;
+            }
+            for (Holder holder : holders.all()) {
                 if (isUsed(holder)) {
                     boolean reads = read < MAX_READ && isTelling(holder);
                     read += reads ? 1 : 0;

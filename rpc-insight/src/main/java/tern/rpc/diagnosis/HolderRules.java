@@ -75,7 +75,8 @@ final class HolderRules {
                 continue;
             }
             if (operations.usualEach(phase) < 0) {
-                continue; // Nothing shows whether the operation became slower, so the wait and the operation stay apart.
+                continue; // Nothing shows whether the operation became slower, so the wait and the operation stay
+                // apart.
             }
             if (isAsUsual(phase, operation)) {
                 passOnToLock(part, phase, operation);
@@ -85,7 +86,8 @@ final class HolderRules {
             Times slower = known.only(operations::isSlower);
             byCause.pour(
                     part,
-                    !slower.isEmpty() ? slower : known.isEmpty() ? operation : known, TimesByCause.WAIT_FOR + waitedFor(part));
+                    !slower.isEmpty() ? slower : known.isEmpty() ? operation : known,
+                    TimesByCause.WAIT_FOR + waitedFor(part));
         }
     }
 

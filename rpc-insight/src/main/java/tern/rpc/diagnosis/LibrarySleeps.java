@@ -34,7 +34,7 @@ final class LibrarySleeps {
                 return null;
             }
         }
-        return sleeping == null || library(sleeping).equals(library(called))
+        return sleeping == null || called == null || library(sleeping).equals(library(called))
                 ? null
                 : StackReader.simple(sleeping.getClassName()) + "." + sleeping.getMethodName();
     }

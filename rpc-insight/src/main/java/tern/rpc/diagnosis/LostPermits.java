@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ final class LostPermits {
         Set<String> givenUp = excess.accounts.stream()
                 .filter(counted -> counted.times().of(wait) > 0)
                 .map(counted -> counted.call().failure())
-                .filter(failure -> failure != null)
+                .filter(Objects::nonNull)
                 .map(LostPermits::name)
                 .collect(Collectors.toSet());
         Map<String, Integer> counts = new HashMap<>();

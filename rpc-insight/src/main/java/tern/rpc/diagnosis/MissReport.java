@@ -110,7 +110,8 @@ final class MissReport {
      */
     private List<Cause> withFormerFirst(List<Cause> causes) {
         Diagnosis before = published;
-        String former = before == null ? "" : DiagnosisText.title(before.causes().get(0));
+        String former =
+                before == null ? "" : DiagnosisText.title(before.causes().get(0));
         for (Cause cause : causes) {
             boolean isSimilar = !cause.kind().equals(CauseText.UNEXPLAINED)
                     && cause.certainMs() >= SIMILAR * causes.get(0).certainMs();

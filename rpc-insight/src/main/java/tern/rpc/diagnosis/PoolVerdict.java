@@ -254,7 +254,8 @@ record PoolVerdict(
     private static PoolVerdict outside(ObservedPool pool, ConnectionUse use, List<String> facts) {
         ConnectionUse.Place place = use.outsidePlace();
         List<String> all = new ArrayList<>();
-        all.add("proof    " + use.percentOutside() + " % of the connections in use are held by threads that serve no call"
+        all.add("proof    " + use.percentOutside()
+                + " % of the connections in use are held by threads that serve no call"
                 + (place == null ? "" : ", most of them by thread " + place.threads() + "*"));
         all.addAll(facts);
         User user = place == null ? null : new User(place.threads(), place.operation());

@@ -278,7 +278,8 @@ final class StoreText {
                     Where.PEER,
                     "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
                             + " commandstats): another client runs it, because some commands of calls are as quick"
-                            + " as usual; otherwise check its load and its memory" + DelayedAcks.hint(part, excess, operations));
+                            + " as usual; otherwise check its load and its memory"
+                            + DelayedAcks.hint(part, excess, operations));
         }
         return Change.of(
                 Where.PEER,
@@ -300,7 +301,8 @@ final class StoreText {
         int quick = 0;
         for (EndedCall call : excess.goodDuringMiss()) {
             for (NamedTimes.Entry entry : call.ledger().named()) {
-                boolean isOfStore = store.isEmpty() || OperationNames.store(entry.name()).equals(store);
+                boolean isOfStore =
+                        store.isEmpty() || OperationNames.store(entry.name()).equals(store);
                 double usually = operations.usualNamed(Phase.REDIS, entry.name());
                 if (entry.kind() == Phase.REDIS && isOfStore && usually > 0) {
                     all++;

@@ -30,10 +30,7 @@ class LostPermitsTest {
 
     private static String change(int failingLine) {
         SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 700, LostPermitsTest::look);
-        return calls.failing(failure(failingLine))
-                .calls("Shop.buy", Phase.HTTP, 5, samples -> {})
-                .causes()
-                .stream()
+        return calls.failing(failure(failingLine)).calls("Shop.buy", Phase.HTTP, 5, samples -> {}).causes().stream()
                 .filter(cause -> cause.kind().equals("LOCK"))
                 .findFirst()
                 .orElseThrow()

@@ -135,8 +135,8 @@ class PoolCausesTest {
         hold(holder -> {}, ledger -> {
             ledger.turnTo(Phase.JDBC_CONNECTION, "druid");
             ledger.end();
-            shop.running.add(new RunningCall(
-                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, ledger));
+            shop.running.add(
+                    new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, ledger));
         });
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
@@ -194,8 +194,8 @@ class PoolCausesTest {
         shop.healthy(USUAL);
         hold(holder -> holder.begins("select report"), ledger -> {});
 
-        Diagnosis miss = shop.miss(call ->
-                call.own(2).in(Phase.JDBC_CONNECTION, "druid", 400).in(Phase.SQL, "select stock", 6));
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 400).in(Phase.SQL, "select stock", 6));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select report");
     }
