@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** The minimum duration of an operation that is recorded with its name. */
+    /** The minimum duration of an operation that is recorded with its name, unless the operation failed. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
@@ -167,8 +167,8 @@ public final class CallLedger {
 
     /**
      * Ends the current operation and records its duration under a name, to explain slow calls. An operation shorter
-     * than 0.1 ms is recorded without its name, unless the call has made at least eight operations of this kind. The
-     * duration excludes nested operations.
+     * than 0.1 ms is recorded without its name, unless it failed or the call has made at least eight operations of this
+     * kind. The duration excludes nested operations.
      *
      * @param name the resource that the call waited for, such as a host, a pool, or a statement without its values.
      *     Names must contain no secrets, and the number of different names must be small
@@ -193,14 +193,17 @@ public final class CallLedger {
         long before = phases.past(kind);
         phases.turnTo(outer);
         long spent = phases.past(kind) - before;
-        if (name != null && (spent >= NAMED_FROM_NANOS || phases.counted(kind) >= NAMED_FROM_COUNT)) {
+        if (name != null
+                && (spent >= NAMED_FROM_NANOS
+                        || phases.counted(kind) >= NAMED_FROM_COUNT
+                        || NamedTimes.isFailed(name))) {
             record(kind, name, spent, operations);
         }
     }
 
-    /** Records a measured operation with its name, unless it was short. Any thread may call this. */
+    /** Records a measured operation with its name, unless it was short and succeeded. Any thread may call this. */
     void named(Phase kind, String name, long spentNanos) {
-        if (spentNanos >= NAMED_FROM_NANOS) {
+        if (spentNanos >= NAMED_FROM_NANOS || NamedTimes.isFailed(name)) {
             record(kind, name, spentNanos, 1);
         }
     }

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The total durations of a call's operations by kind and name. At most eight entries are kept. If there are more names,
- * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. Thread-safe.
+ * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. An operation that failed
+ * is often short but shows why the call is late, so the entries of failed operations are merged last. Thread-safe.
  */
 public final class NamedTimes {
 
@@ -14,6 +15,9 @@ public final class NamedTimes {
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;
+
+    /** The length of the status of an HTTP exchange with the closing parenthesis. */
+    private static final int STATUS_LENGTH = 4;
 
     private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.
     private final @Nullable String[] names = new @Nullable String[PLACES];
@@ -36,7 +40,7 @@ public final class NamedTimes {
         int place = find(kind, name);
         if (place < 0 && size == PLACES) {
             int shortest = shortest();
-            if (nanos[shortest] >= spentNanos) {
+            if (!(isFailed(name) && !isFailed(names[shortest])) && nanos[shortest] >= spentNanos) {
                 addTo(orNew(kind, OTHERS, shortest), operations, spentNanos);
                 return;
             }
@@ -89,14 +93,31 @@ public final class NamedTimes {
         nanos[place] += spentNanos;
     }
 
+    /** Returns the place of the shortest entry, but of the shortest failed operation only if all operations failed. */
     private int shortest() {
         int shortest = 0;
         for (int i = 1; i < PLACES; i++) {
-            if (nanos[i] < nanos[shortest]) {
+            boolean isFailed = isFailed(names[i]);
+            boolean differs = isFailed != isFailed(names[shortest]);
+            if (differs ? !isFailed : nanos[i] < nanos[shortest]) {
                 shortest = i;
             }
         }
         return shortest;
+    }
+
+    /**
+     * Returns whether the name shows that the operation failed: it ends with {@code (failed)}, with {@code (failed} and
+     * an error code, or with the status of an HTTP exchange that failed or was refused.
+     */
+    static boolean isFailed(@Nullable String name) {
+        if (name == null || !name.endsWith(")")) {
+            return false;
+        }
+        int status = name.lastIndexOf(" (") + 2;
+        return name.startsWith("failed", status)
+                || (name.length() - status == STATUS_LENGTH
+                        && (name.startsWith("5", status) || name.startsWith("429", status)));
     }
 
     synchronized List<Entry> entries() {

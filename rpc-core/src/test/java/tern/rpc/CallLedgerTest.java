@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CallLedgerTest {
 
@@ -182,6 +184,44 @@ class CallLedgerTest {
             assertThat(entry.name()).isEqualTo("statement 20");
             assertThat(entry.nanos()).isEqualTo(20_000_000);
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "update stock (failed 40001)",
+                "GET stock:80 (failed)",
+                "GET stock:80 (503)",
+                "GET stock:80 (429)"
+            })
+    void nameOfAFailedOperationStaysWhenItIsShort(String failed) {
+        Phase first = ledger.enter(Phase.SQL);
+        pass(1_000);
+        ledger.leave(first, failed);
+        for (int i = 1; i <= 20; i++) {
+            Phase outer = ledger.enter(Phase.SQL);
+            pass(i * 1_000_000L);
+            ledger.leave(outer, "insert into stock (id) values (" + i + ")");
+        }
+
+        assertThat(ledger.named()).contains(new NamedTimes.Entry(Phase.SQL, failed, 1, 1_000));
+    }
+
+    @Test
+    void failedOperationReplacesALongerOneThatSucceeded() {
+        for (int i = 1; i <= 8; i++) {
+            Phase outer = ledger.enter(Phase.SQL);
+            pass(i * 1_000_000L);
+            ledger.leave(outer, "statement " + i);
+        }
+
+        Phase outer = ledger.enter(Phase.SQL);
+        pass(200_000);
+        ledger.leave(outer, "update stock (failed 40001)");
+
+        assertThat(ledger.named())
+                .contains(new NamedTimes.Entry(Phase.SQL, "update stock (failed 40001)", 1, 200_000))
+                .noneMatch(entry -> entry.name().equals("statement 1"));
     }
 
     @Test

@@ -26,6 +26,7 @@ final class Changes {
     private static final double LEAST_RATE = 1;
 
     private static final int MAX_METHODS = 2;
+    private static final int MAX_OPERATIONS = 2;
 
     /** A method is reported as new if it was first called at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
@@ -69,7 +70,15 @@ final class Changes {
             double usually = operations.usualCount(phase);
             double now = counts.perCall(phase, "");
             if (usually > 0 && Math.max(usually, now) > LEAST_COUNT && now > 0) {
-                compare(phase.key() + " operations", "per call", now, usually, lines, same);
+                List<String> unusual = unusual(phase);
+                lines.addAll(unusual);
+                compare(
+                        phase.key() + " operations",
+                        "per call",
+                        now,
+                        usually,
+                        lines,
+                        unusual.isEmpty() ? same : new ArrayList<>());
             }
         }
         long oldest = evidence.methodAges().values().stream()
@@ -92,6 +101,18 @@ final class Changes {
             lines.add("same     " + String.join(", ", same));
         }
         return lines;
+    }
+
+    /** Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual. */
+    private List<String> unusual(Phase phase) {
+        return operations.each(phase).keySet().stream()
+                .map(name -> Account.part(phase, name))
+                .filter(part -> counts.perCall(phase, part.name()) > 0)
+                .filter(part -> counts.areNew(part) || counts.areMore(part))
+                .sorted(Comparator.comparingDouble(part -> -counts.perCall(phase, part.name())))
+                .limit(MAX_OPERATIONS)
+                .map(part -> "changed  " + part.name() + ": " + counts.numbers(part))
+                .toList();
     }
 
     private static String changed(MethodRate method) {

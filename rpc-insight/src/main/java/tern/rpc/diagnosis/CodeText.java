@@ -167,7 +167,7 @@ final class CodeText {
             return polling(part, polled, shown, line);
         }
         if (failing != null) {
-            return retry(failing, shown);
+            return retry(failing, shown, excess.samples.calledIn(part));
         }
         if (sleepsRepeatedly(part)) {
             return code(
@@ -180,11 +180,10 @@ final class CodeText {
                     line);
         }
         String called = excess.samples.calledIn(part);
-        boolean isOwn = called == null || called.endsWith(".sleep") || called.startsWith("LockSupport.");
         return code(
                 "CODE SLEEPS",
                 part.name(),
-                (isOwn
+                (called == null || isOwnSleep(called)
                                 ? "do not sleep in " + shown
                                 : called + " sleeps in " + shown
                                         + ": find out which failed operation it repeats or which limit"
@@ -210,11 +209,18 @@ final class CodeText {
         return sleeps >= MIN_REPEATED && 2 * sleeps >= pairs;
     }
 
-    private CauseDescription retry(RepeatedOperations.Failed failing, String shown) {
+    private static boolean isOwnSleep(String called) {
+        return called.endsWith(".sleep") || called.startsWith("LockSupport.");
+    }
+
+    /** @param called the method that the application calls to sleep; null if it is unknown */
+    private CauseDescription retry(RepeatedOperations.Failed failing, String shown, @Nullable String called) {
         List<String> facts = new ArrayList<>();
         facts.add("sleeps   " + shown);
         facts.add("failed   " + failing.name());
-        String pause = "; do not sleep within a call: the code sleeps before it tries again, in " + shown;
+        String pause = called == null || isOwnSleep(called)
+                ? "; do not sleep within a call: the code sleeps before it tries again, in " + shown
+                : "; configure fewer and shorter retries: " + called + " sleeps before it tries again, in " + shown;
         CauseDescription deadlock = Deadlocks.isEnded(failing.name())
                 ? new Deadlocks(excess, operations).of(OperationNames.withoutStatus(failing.name()), "", facts)
                 : null;

@@ -64,7 +64,7 @@ final class DiagnosisText {
         if (cause.change().expectedP99Ms() >= 0) {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
-        if (cause.change().where() != Cause.Where.UNKNOWN || cause.saves() > 0) {
+        if (Math.round(cause.saves() * 100) > 0) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }
     }

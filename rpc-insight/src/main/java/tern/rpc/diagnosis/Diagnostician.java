@@ -82,6 +82,7 @@ public final class Diagnostician {
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
     private final HeldRows heldRows = new HeldRows(); // Only the diagnosis thread uses this field.
+    private final HeldConnections heldConnections = new HeldConnections(); // Only the diagnosis thread uses this field.
     private final ExhaustedHeap exhaustedHeap = new ExhaustedHeap();
     private boolean mayBegin; // whether calls may have begun to miss the target; used only by the diagnosis thread
     private boolean exhausted; // whether the heap was exhausted in the last second; used only by the diagnosis thread
@@ -203,6 +204,7 @@ public final class Diagnostician {
     public void look() {
         sampler.look(surroundings.running(), clock.nanoTime());
         heldRows.look(surroundings.pools(), targetNanos);
+        heldConnections.look(surroundings.pools(), System.nanoTime());
     }
 
     /**
@@ -358,6 +360,7 @@ public final class Diagnostician {
         latest = Diagnosis.calm(State.HEALTHY, healthy(), List.of());
         sampler.clear();
         heldRows.clear();
+        heldConnections.clear();
     }
 
     private CounterSnapshot read(long now) {
@@ -463,7 +466,8 @@ public final class Diagnostician {
             PoolSnapshot now = source.snapshot();
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
-            looks.add(ObservedPool.of(now, then, holders, working, usual.figure("hold " + now.name())));
+            looks.add(ObservedPool.of(
+                    now, then, holders, working, usual.figure("hold " + now.name()), heldConnections.of(holders)));
         }
         return looks;
     }

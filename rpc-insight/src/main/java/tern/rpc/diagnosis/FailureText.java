@@ -173,9 +173,10 @@ final class FailureText {
             Known.of("max number of clients", "use fewer connections to %s in all instances, or raise maxclients"),
             Known.of(
                     "^does not answer",
-                    "find out whether %s is stopped, paused or unreachable, or what blocks all of its clients (a"
-                            + " lock, a long command): start it again, or repair the network to it; no call gets an"
-                            + " answer from it"),
+                    "connect to %s with another client: if it answers there, look in its list of running commands and"
+                            + " locks for what blocks this application (a lock, a long command); if it does not"
+                            + " answer there either, it is stopped, paused or unreachable, so start it again, or repair"
+                            + " the network to it; no call gets an answer from it"),
             Known.of(
                     "^too many connections",
                     "use fewer connections in the pools of all instances, or raise the limit of %s"),

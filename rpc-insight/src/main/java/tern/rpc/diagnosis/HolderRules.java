@@ -27,12 +27,6 @@ final class HolderRules {
     /** An operation counts as usual if its time is at most its usual time multiplied by this factor. */
     private static final double AS_USUAL = 1.5;
 
-    /**
-     * If the usual time of the owners' operation is unknown, the calls queue for the lock if they wait for at least
-     * this multiple of the operation's time.
-     */
-    private static final double QUEUED = 3;
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -66,7 +60,8 @@ final class HolderRules {
      * Attributes the wait for a lock to the operation run by the lock's owner, if this operation became slower. If the
      * operation is new or about as quick as usual, the lock stays the cause. The operation of the owner is then
      * attributed to the lock, too. For example, a cached value may expire, and all callers then wait until one caller
-     * has loaded the value again.
+     * has loaded the value again. While no usual times are known, nothing shows whether the operation became slower,
+     * and the lock and the operation stay separate causes.
      */
     private void passOnToOperations() {
         for (Part part : byCause.longestFirst()) {
@@ -79,12 +74,19 @@ final class HolderRules {
             if (operation.sum() < GROWN * evidence.targetNanos()) {
                 continue;
             }
-            if (isAsUsual(part, phase, operation)) {
+            if (operations.usualEach(phase) < 0) {
+                continue;
+            }
+            if (isAsUsual(phase, operation)) {
                 passOnToLock(part, phase, operation);
                 continue;
             }
             Times known = byCause.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
-            byCause.pour(part, known.isEmpty() ? operation : known, TimesByCause.WAIT_FOR + waitedFor(part));
+            Times slower = known.only(operations::isSlower);
+            byCause.pour(
+                    part,
+                    !slower.isEmpty() ? slower : known.isEmpty() ? operation : known,
+                    TimesByCause.WAIT_FOR + waitedFor(part));
         }
     }
 
@@ -116,10 +118,9 @@ final class HolderRules {
 
     /**
      * Returns whether the longest of the given operations is new or takes about as long as usual. The cause is then the
-     * code that runs the operation under the lock, because nothing shows that the operation became slower. Shortly
-     * after the start, no usual time is known. Many calls that queue for the lock then show that the lock is the cause.
+     * code that runs the operation under the lock, because nothing shows that the operation became slower.
      */
-    private boolean isAsUsual(Part wait, Phase phase, Times operation) {
+    private boolean isAsUsual(Phase phase, Times operation) {
         Map<String, Double> each = operations.each(phase);
         // Operations of running calls have no names yet.
         String name = operation.longestFirst().stream()
@@ -135,11 +136,7 @@ final class HolderRules {
         }
         double usually = operations.usualNamed(phase, name);
         double now = each.getOrDefault(name, -1.0);
-        if (usually >= 0) {
-            return now >= 0 && now <= AS_USUAL * usually;
-        }
-        return operations.usualEach(phase) >= 0
-                || (now >= 0 && excess.accountOfCallsWith(wait).of(wait) >= QUEUED * now);
+        return usually < 0 || (now >= 0 && now <= AS_USUAL * usually);
     }
 
     /**

@@ -49,6 +49,8 @@ final class LockText {
         String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             facts.addAll(lost(part, held));
+            String failing = new LostPermits(evidence, excess).failures(part);
+            permits = failing == null ? permits : permits + "; " + failing;
             return new CauseDescription(
                     "LOCK",
                     part.name(),

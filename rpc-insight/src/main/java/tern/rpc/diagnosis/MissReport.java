@@ -39,6 +39,9 @@ final class MissReport {
 
     private static final int MIN_SECONDS_BETWEEN_LINES = 60;
 
+    /** The first cause stays first while it takes at least this share of the time of the most expensive cause. */
+    private static final double SIMILAR = 0.67;
+
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // the first cause diagnosed in each of the last seconds
     private @Nullable Diagnosis published; // the last published diagnosis; null while calls meet the target
@@ -73,7 +76,7 @@ final class MissReport {
             boolean isDeclining,
             boolean mayWarn,
             Instant now) {
-        List<Cause> causes = ranking.causes();
+        List<Cause> causes = withFormerFirst(ranking.causes());
         Diagnosis fresh = diagnosis(begun, counts, bad, ranking, causes, missing);
         String title = DiagnosisText.title(causes.get(0));
         firsts.addLast(title);
@@ -99,6 +102,27 @@ final class MissReport {
             warnOfOtherCause(current, counts);
         }
         return current;
+    }
+
+    /**
+     * Keeps the published first cause in the first place, unless another cause takes clearly more time. Two causes of
+     * similar weight would otherwise change places every few seconds although nothing has changed.
+     */
+    private List<Cause> withFormerFirst(List<Cause> causes) {
+        Diagnosis before = published;
+        String former =
+                before == null ? "" : DiagnosisText.title(before.causes().get(0));
+        for (Cause cause : causes) {
+            boolean isSimilar = !cause.kind().equals(CauseText.UNEXPLAINED)
+                    && cause.certainMs() >= SIMILAR * causes.get(0).certainMs();
+            if (DiagnosisText.title(cause).equals(former) && isSimilar) {
+                List<Cause> sorted = new ArrayList<>(causes);
+                sorted.remove(cause);
+                sorted.add(0, cause);
+                return sorted;
+            }
+        }
+        return causes;
     }
 
     /** While calls miss the latency target, logs the first cause if it differs from the last logged cause. */

@@ -19,6 +19,7 @@ import tern.rpc.pool.PoolSnapshot;
  * @param lost the holders that no longer use their connections: their calls or threads have ended
  * @param recordsHolders whether holders are recorded, so that an empty list means that nobody holds a connection
  * @param usualHoldNanos the usual time that a connection is held, in nanoseconds; -1 if unknown
+ * @param use what the holders do with the connections; null if it is unknown
  */
 record ObservedPool(
         PoolSnapshot now,
@@ -26,7 +27,8 @@ record ObservedPool(
         List<Holder> holders,
         Set<Holder> lost,
         boolean recordsHolders,
-        double usualHoldNanos) {
+        double usualHoldNanos,
+        @Nullable ConnectionUse use) {
 
     /**
      * Compares the states of a pool at the beginning and the end of the observed period.
@@ -41,7 +43,8 @@ record ObservedPool(
             @Nullable PoolSnapshot then,
             @Nullable Holders holders,
             Set<CallLedger> working,
-            double usualHoldNanos) {
+            double usualHoldNanos,
+            @Nullable ConnectionUse use) {
         List<Holder> all = holders == null ? List.of() : holders.all();
         return new ObservedPool(
                 now,
@@ -52,7 +55,8 @@ record ObservedPool(
                                 holder.isAbandoned() && !holder.isExecuting() && !working.contains(holder.call()))
                         .collect(Collectors.toSet()),
                 holders != null,
-                usualHoldNanos);
+                usualHoldNanos,
+                now.kind() == PoolKind.JDBC ? use : null);
     }
 
     /**

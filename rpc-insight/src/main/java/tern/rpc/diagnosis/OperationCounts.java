@@ -187,7 +187,12 @@ final class OperationCounts {
 
     /** Returns the evidence that calls run the given operation more often than usual. */
     String figures(Part part) {
-        return "often    " + counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
+        return "often    " + numbers(part);
+    }
+
+    /** Returns how often a call runs the given operation, now and usually. */
+    String numbers(Part part) {
+        return counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
     }
 
     /** Returns how often exchanges of calls are redirected, now and usually. */

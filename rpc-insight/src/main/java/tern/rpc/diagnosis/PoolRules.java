@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
@@ -22,6 +23,12 @@ final class PoolRules {
      */
     private static final double MIN_WORK = 0.05;
 
+    /**
+     * The extra work of calls is the reason for a full pool only if calls hold the connections for at least this share
+     * of the time because of it.
+     */
+    private static final double MIN_EXPLAINED = 0.2;
+
     private static final double HALF = 0.5;
 
     /** Many calls fail if more than one in this number fails. */
@@ -29,6 +36,7 @@ final class PoolRules {
 
     private final Evidence evidence;
     private final ExcessTime excess;
+    private final Operations operations;
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools;
     private final TimesByCause byCause;
@@ -39,11 +47,13 @@ final class PoolRules {
     PoolRules(
             Evidence evidence,
             ExcessTime excess,
+            Operations operations,
             OperationCounts counts,
             Map<String, PoolVerdict> pools,
             TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
+        this.operations = operations;
         this.counts = counts;
         this.pools = pools;
         this.byCause = byCause;
@@ -88,6 +98,14 @@ final class PoolRules {
                 continue;
             }
             work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
+            ConnectionUse use = verdict.pool().use();
+            if (use != null && use.isKnown()) {
+                work = use.weighted(work, excess.account, this::isNew);
+                if (work.sum() < MIN_EXPLAINED) {
+                    pools.put(verdict.name(), verdict.tooSmall());
+                    continue;
+                }
+            }
             Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
             byCause.pour(
                     part,
@@ -149,6 +167,10 @@ final class PoolRules {
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, @Nullable Kind operation) {
         ObservedPool pool = verdict.pool();
+        ConnectionUse use = pool.use();
+        if (use != null && use.isKnown()) {
+            return use.isMostlyOutside();
+        }
         Evidence.Counts calls = evidence.calls();
         if (operation == null && (pool.now().kind() != PoolKind.JDBC || MANY_FAILED * calls.failed() > calls.calls())) {
             return false;
@@ -161,6 +183,11 @@ final class PoolRules {
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
         return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    private boolean isNew(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        return phase != null && operations.usualNamed(phase, operation.name()) < 0;
     }
 
     private static boolean isOfMachine(Part part) {

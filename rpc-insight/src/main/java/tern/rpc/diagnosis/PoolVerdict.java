@@ -141,11 +141,20 @@ record PoolVerdict(
         if (explains(others.size(), needed, size)) {
             return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
         }
-        if (waits && !nested.isEmpty() && 2 * nested.size() >= size) {
+        ConnectionUse use = pool.use();
+        boolean isUseKnown = use != null && use.isKnown();
+        if (use != null && (waits || waitsMuch) && use.isMostlyNested(snapshot.name())) {
+            return nested(pool, use, facts);
+        }
+        if (use != null && (waits || waitsMuch) && use.isMostlyOutside()) {
+            return outside(pool, use, facts);
+        }
+        if (!isUseKnown && waits && !nested.isEmpty() && 2 * nested.size() >= size) {
             return held(pool, Reason.NESTED, nested, now, facts);
         }
         List<Holder> outside = outside(pool);
-        if ((waits || waitsMuch) && outside.size() >= HALF * size && snapshot.active() >= FULL * size) {
+        boolean isOutside = outside.size() >= HALF * size && snapshot.active() >= FULL * size;
+        if (!isUseKnown && (waits || waitsMuch) && isOutside) {
             return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
         }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
@@ -229,6 +238,28 @@ record PoolVerdict(
         return pool.holders().stream()
                 .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
                 .toList();
+    }
+
+    /** Returns the verdict that calls which hold a connection wait for a further one. */
+    private static PoolVerdict nested(ObservedPool pool, ConnectionUse use, List<String> facts) {
+        ConnectionUse.Place place = use.nestedPlace(pool.now().name());
+        List<String> all = new ArrayList<>();
+        all.add("proof    " + use.percentNested(pool.now().name())
+                + " % of the connections in use are held by calls that wait for another one");
+        all.addAll(facts);
+        return new PoolVerdict(pool, Reason.NESTED, place == null ? null : place.line(), null, all);
+    }
+
+    /** Returns the verdict that threads which serve no call hold the connections. */
+    private static PoolVerdict outside(ObservedPool pool, ConnectionUse use, List<String> facts) {
+        ConnectionUse.Place place = use.outsidePlace();
+        List<String> all = new ArrayList<>();
+        all.add("proof    " + use.percentOutside()
+                + " % of the connections in use are held by threads that serve no call"
+                + (place == null ? "" : ", most of them by thread " + place.threads() + "*"));
+        all.addAll(facts);
+        User user = place == null ? null : new User(place.threads(), place.operation());
+        return new PoolVerdict(pool, Reason.HELD_BY_OTHERS, place == null ? null : place.line(), user, all);
     }
 
     private static PoolVerdict held(
@@ -363,6 +394,10 @@ record PoolVerdict(
      */
     PoolVerdict heldByOthers() {
         List<Holder> outside = outside(pool);
+        ConnectionUse use = pool.use();
+        if (use != null && use.isMostlyOutside()) {
+            return outside(pool, use, facts);
+        }
         return outside.isEmpty()
                 ? new PoolVerdict(pool, Reason.HELD_BY_OTHERS, "threads that serve no call", null, facts)
                 : held(pool, Reason.HELD_BY_OTHERS, outside, System.nanoTime(), facts);

@@ -267,6 +267,7 @@ final class StackReader {
         ApplicationFrames application = ApplicationFrames.of(frames);
         int work = application.firstIndex() < 0 ? FrameworkWork.indexIn(frames) : -1;
         boolean isFrameworks = work >= 0 && !FrameworkWork.isOfBody(frames[work]);
+        String sleeping = LibrarySleeps.of(thread);
         String direct = null;
         String advised = null;
         String inner = null;
@@ -285,7 +286,8 @@ final class StackReader {
                 inner = inner == null && isFrameworks && !FrameworkWork.isGlue(type) ? called : inner;
             }
         }
-        return advised != null ? advised : inner != null ? inner : direct;
+        String outer = advised != null ? advised : inner != null ? inner : direct;
+        return sleeping == null || outer == null ? outer : sleeping;
     }
 
     /**

@@ -38,6 +38,16 @@ final class StoreText {
     /** A write statement is assumed to wait for a lock if it takes more than this multiple of its usual time. */
     private static final double LOCKED_FACTOR = 20;
 
+    /** A command takes about its usual time if it takes at most this multiple of it, or only a little longer. */
+    private static final double QUICK = 1.5;
+
+    private static final double QUICK_NANOS = 1e6;
+
+    /** Some commands are quick if at least one in this number is quick. */
+    private static final int SOME = 5;
+
+    private static final int MIN_COMMANDS = 8;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Operations operations;
@@ -263,6 +273,14 @@ final class StoreText {
     Change server(String server, Part part, String store, String look) {
         String network = "check the network to the " + server;
         String itself = "the " + server + ": " + look;
+        if (part.kind() == Kind.REDIS && !isLossy() && stopsForMoments(store)) {
+            return Change.of(
+                    Where.PEER,
+                    "find the command or script that blocks the " + server + " for moments (SLOWLOG GET, INFO"
+                            + " commandstats): another client runs it, because some commands of calls are as quick"
+                            + " as usual; otherwise check its load and its memory"
+                            + DelayedAcks.hint(part, excess, operations));
+        }
         return Change.of(
                 Where.PEER,
                 (isLossy()
@@ -272,6 +290,27 @@ final class StoreText {
                                                 + "; each operation takes about the same time longer"
                                         : "check " + itself)
                         + DelayedAcks.hint(part, excess, operations));
+    }
+
+    /**
+     * Returns whether some commands still take about their usual time, as between two commands of another client that
+     * block the server. On a slow network, each command takes longer.
+     */
+    private boolean stopsForMoments(String store) {
+        int all = 0;
+        int quick = 0;
+        for (EndedCall call : excess.goodDuringMiss()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                boolean isOfStore =
+                        store.isEmpty() || OperationNames.store(entry.name()).equals(store);
+                double usually = operations.usualNamed(Phase.REDIS, entry.name());
+                if (entry.kind() == Phase.REDIS && isOfStore && usually > 0) {
+                    all++;
+                    quick += entry.nanos() <= entry.count() * (QUICK * usually + QUICK_NANOS) ? 1 : 0;
+                }
+            }
+        }
+        return all >= MIN_COMMANDS && SOME * quick >= all;
     }
 
     private boolean isLossy() {

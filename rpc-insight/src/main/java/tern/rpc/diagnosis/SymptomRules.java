@@ -85,7 +85,7 @@ final class SymptomRules {
         new RunningOperations(excess, operations, byCause).name();
         passOnAttempts();
         new HolderRules(evidence, excess, operations, byCause).apply();
-        new PoolRules(evidence, excess, counts, pools, byCause).apply();
+        new PoolRules(evidence, excess, operations, counts, pools, byCause).apply();
         new WorkerRules(evidence, excess, byCause).apply();
         new RefusalRules(evidence, excess, byCause).apply();
         ProcessorRules processors = new ProcessorRules(evidence, excess, operations, pools, byCause);
@@ -209,7 +209,8 @@ final class SymptomRules {
     private void mergeOperations(boolean redisStands) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            if ((kind == Kind.REDIS && redisStands) || stampedes.passOn(kind, pools, byCause)) {
+            boolean isOneCause = (kind == Kind.REDIS && redisStands) || (kind == Kind.SQL && isMostlyOneLargeResult());
+            if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
                 continue;
             }
             double sum = byCause.sum(kind);
@@ -231,6 +232,17 @@ final class SymptomRules {
                 }
             }
         }
+    }
+
+    /**
+     * Returns whether a statement whose results have become large takes most of the time of all statements. The other
+     * statements are then slower because the database and the application work on its rows.
+     */
+    private boolean isMostlyOneLargeResult() {
+        LargeResults results = new LargeResults(evidence, excess, operations);
+        double all = byCause.sum(Kind.SQL);
+        return byCause.only(part -> part.kind() == Kind.SQL).longestFirst().stream()
+                .anyMatch(part -> 2 * byCause.of(part) > all && results.isLarge(part));
     }
 
     /**

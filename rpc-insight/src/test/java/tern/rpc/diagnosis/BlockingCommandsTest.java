@@ -112,6 +112,29 @@ class BlockingCommandsTest {
     }
 
     @Test
+    void commandsThatAreQuickBetweenSlowOnesPointToAnotherClient() {
+        shop.healthy(commands(1));
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 0, commands(call % 4 == 0 ? 180 : 1));
+                }
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("SLOW REDIS: every command");
+        assertThat(first.change().text()).startsWith("find the command or script that blocks the Redis server");
+    }
+
+    @Test
+    void commandsThatAreAllSlowPointToTheServerOrTheNetwork() {
+        Cause first = first(shop.healthy(commands(1)).miss(commands(150)));
+
+        assertThat(first.change().text()).startsWith("check the network to the Redis server, or");
+    }
+
+    @Test
     void commandOfAJobThatBecameSlowerByTheSameTimeAsAllOthersIsNotTheCause() {
         assertThat(DiagnosisText.title(firstWhileAJobRuns("KEYS resv:*", 152, 150)))
                 .isEqualTo("SLOW REDIS: every command");

@@ -40,6 +40,29 @@ class LargeResultsTest {
         assertThat(first.evidence()).anyMatch(line -> line.matches("rows     2,000 rows a result, usually 4\\d"));
     }
 
+    private void secondsWithOthers(int count, double sqlMillis, int rows) {
+        for (int i = 0; i < count; i++) {
+            shop.second(20, call -> {
+                call.in(Phase.SQL, statement, sqlMillis)
+                        .in(Phase.SQL, "select stock", sqlMillis / 5)
+                        .in(Phase.SQL, "select price", sqlMillis / 5);
+                for (int row = 0; row < rows; row++) {
+                    ResultRows.of(statement).row(row == 0);
+                }
+            });
+        }
+    }
+
+    @Test
+    void otherStatementsThatBecomeSlowerWithALargeResultAreNotASlowDatabase() {
+        secondsWithOthers(90, 5, 40);
+        secondsWithOthers(8, 180, 2_000);
+
+        assertThat(DiagnosisText.title(first(shop.diagnosis())))
+                .as(shop.diagnosis().text())
+                .isEqualTo("LARGE RESULT: " + statement);
+    }
+
     @Test
     void statementThatBecomesSlowerWithItsUsualRowsIsASlowStatement() {
         seconds(90, 5, 2, 2_000);

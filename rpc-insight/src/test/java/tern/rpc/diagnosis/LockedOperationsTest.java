@@ -53,21 +53,14 @@ class LockedOperationsTest {
     }
 
     @Test
-    void lockIsTheCauseIfCallsQueueForItAndTheUsualTimeOfTheOperationIsUnknown() {
+    void lockAndOperationOfItsOwnersAreSeparateWhileNoUsualTimesAreKnown() {
         List<Cause> causes = new SampledCalls()
-                .waiting("Desk.board", "GET weather:80", 55, 300, LockedOperationsTest::look)
+                .waiting("Desk.board", "GET weather:80", 60, 300, LockedOperationsTest::look)
                 .causes();
 
-        assertThat(DiagnosisText.title(causes.get(0))).isEqualTo("LOCK: " + LOCK.name());
-    }
-
-    @Test
-    void longOperationIsTheCauseIfCallsHardlyQueueForTheLockAndItsUsualTimeIsUnknown() {
-        List<Cause> causes = new SampledCalls()
-                .waiting("Desk.board", "GET weather:80", 300, 200, LockedOperationsTest::look)
-                .causes();
-
-        assertThat(DiagnosisText.title(causes.get(0))).isEqualTo("SLOW HTTP PEER: GET weather:80");
+        assertThat(causes)
+                .extracting(DiagnosisText::title)
+                .containsExactly("LOCK: " + LOCK.name(), "SLOW HTTP PEER: GET weather:80");
     }
 
     private static void lookAtAnotherLine(Sampler.Samples samples) {

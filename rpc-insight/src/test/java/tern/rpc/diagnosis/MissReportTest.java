@@ -97,6 +97,21 @@ class MissReportTest {
         assertThat(warnings()).hasSizeLessThanOrEqualTo(4);
     }
 
+    private String first() {
+        return DiagnosisText.title(shop.diagnosis().causes().get(0));
+    }
+
+    @Test
+    void firstCauseStaysFirstWhileAnotherOneTakesHardlyMoreTime() {
+        shop.healthy(Shop.USUAL);
+        seconds(12, call -> call.in(Phase.SQL, "select stock", 250).in(Phase.HTTP, "GET bank:80", 210));
+        seconds(12, call -> call.in(Phase.SQL, "select stock", 210).in(Phase.HTTP, "GET bank:80", 250));
+        assertThat(first()).isEqualTo("SLOW STATEMENT: select stock");
+
+        seconds(12, call -> call.in(Phase.SQL, "select stock", 110).in(Phase.HTTP, "GET bank:80", 250));
+        assertThat(first()).isEqualTo("SLOW HTTP PEER: GET bank:80");
+    }
+
     @Test
     void missWithoutAnExplanationIsLoggedLater() {
         shop.healthy(Shop.USUAL);

@@ -146,7 +146,7 @@ class NameLookupsTest {
                 .settings(List.of())
                 .build();
         return new PoolVerdict(
-                ObservedPool.of(now, null, null, Set.of(), -1),
+                ObservedPool.of(now, null, null, Set.of(), -1, null),
                 PoolVerdict.Reason.HELD_BY_OTHERS,
                 null,
                 null,

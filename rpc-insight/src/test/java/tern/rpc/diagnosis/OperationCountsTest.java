@@ -194,6 +194,9 @@ class OperationCountsTest {
         assertThat(DiagnosisText.title(first)).as(miss.text()).isEqualTo("MORE HTTP CALLS: POST customs:80/token");
         assertThat(first.evidence())
                 .anyMatch(fact -> fact.startsWith("often    ") && fact.endsWith(" per call, usually 0"));
+        assertThat(first.changed())
+                .anyMatch(line -> line.matches("changed  POST customs:80/token: \\d\\.\\d per call, usually 0"))
+                .noneMatch(line -> line.startsWith("same") && line.contains("http operations"));
         assertThat(first.change().text())
                 .startsWith("find out why calls make this exchange now")
                 .contains("1.0 per call; the peer answers in 190 ms");

@@ -54,7 +54,7 @@ final class SampledCalls {
     /** Sets the states of the pools at the end of the observed period. */
     SampledCalls pools(PoolSnapshot... snapshots) {
         pools = Stream.of(snapshots)
-                .map(snapshot -> ObservedPool.of(snapshot, null, null, Set.of(), -1))
+                .map(snapshot -> ObservedPool.of(snapshot, null, null, Set.of(), -1, null))
                 .toList();
         return this;
     }
@@ -300,7 +300,7 @@ final class SampledCalls {
                 time.get() - missedFrom,
                 bad,
                 good,
-                List.of(),
+                bad,
                 good,
                 samples,
                 tasks,

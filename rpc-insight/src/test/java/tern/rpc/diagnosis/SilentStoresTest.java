@@ -88,7 +88,7 @@ class SilentStoresTest {
         Diagnosis miss = during(WITHOUT_STORES);
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("PEER FAILS: Redis: does not answer");
-        assertThat(first(miss).change().text()).startsWith("find out whether Redis is stopped, paused or unreachable");
+        assertThat(first(miss).change().text()).startsWith("connect to Redis with another client: if it answers there");
         assertThat(first(miss).symptoms()).anyMatch(line -> line.contains("none came in the last"));
         assertThat(miss.causes()).hasSize(1);
     }

@@ -111,6 +111,27 @@ class StackReaderTest {
                 .isEqualTo(new Part(Part.Kind.POOL, "object pool in Tracking.track"));
     }
 
+    @Test
+    void libraryThatSleepsIsNamedAndNotTheLibraryThatTheApplicationCalled() {
+        ThreadSnapshot retries = look(
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "java.util.concurrent.TimeUnit/sleep",
+                "org.apache.hc.core5.util.TimeValue/sleep",
+                "org.apache.hc.client5.http.impl.classic.HttpRequestRetryExec/execute",
+                "org.springframework.web.client.DefaultRestClient/retrieve",
+                "depot.Tracking/track");
+        ThreadSnapshot backsOff = look(
+                Thread.State.TIMED_WAITING,
+                "java.lang.Thread/sleep",
+                "org.springframework.retry.backoff.ThreadWaitSleeper/sleep",
+                "org.springframework.retry.support.RetryTemplate/execute",
+                "depot.Tracking/track");
+
+        assertThat(StackReader.called(retries)).isEqualTo("HttpRequestRetryExec.execute");
+        assertThat(StackReader.called(backsOff)).isEqualTo("RetryTemplate.execute");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sun.nio.ch.FileDispatcherImpl", "sun.nio.ch.UnixFileDispatcherImpl"})
     void lockOfAFileIsNoSlowDisk(String dispatcher) {

@@ -1,0 +1,179 @@
+package tern.rpc.diagnosis;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.Holders.Holder;
+
+/**
+ * What the holders of a pool's connections did when the diagnosis looked at them. The diagnosis looks several times a
+ * second, so the numbers of looks show for which share of the time connections are held, by whom and for what. A single
+ * look shows only the holders of one moment. Not thread-safe: only the diagnosis thread uses it.
+ */
+final class ConnectionUse {
+
+    /** The shares of the holders are known only after this number of looks at connections in use. */
+    private static final int MIN_LOOKS = 20;
+
+    private static final double HALF = 0.5;
+    private static final int MAX_PLACES = 32;
+    private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
+
+    private final Times work = new Times(); // what calls do while they hold a connection, in numbers of looks
+    private final Map<Place, Double> outside = new HashMap<>(); // the looks at holders that serve no call
+    private final Map<Place, Double> nested = new HashMap<>(); // the looks at calls that wait for a further connection
+    private double looks;
+
+    /**
+     * The code of a holder.
+     *
+     * @param threads the name of the thread without trailing digits
+     * @param line the application code that the thread runs; null if it is unknown
+     * @param operation the running statement of a holder outside of calls, or the pool for whose connection a call
+     *     waits; null if there is none
+     */
+    record Place(
+            String threads, @Nullable String line, @Nullable String operation) {}
+
+    /**
+     * Adds a look at one connection in use.
+     *
+     * @param line the application code that the holder's thread runs; null if it is unknown
+     */
+    void add(Holder holder, @Nullable String line) {
+        looks++;
+        CallLedger call = holder.call();
+        String statement = holder.isExecuting() ? holder.statement() : null;
+        String threads = NUMBERS.matcher(holder.thread().getName()).replaceFirst("");
+        if (!call.isOpen()) {
+            add(outside, new Place(threads, line, statement));
+            return;
+        }
+        Phase phase = call.phase();
+        if (statement != null) {
+            work.add(new Part(Kind.SQL, statement), 1);
+        } else if (phase == Phase.JDBC_CONNECTION) {
+            add(nested, new Place(threads, line, call.running(phase)));
+        } else {
+            String running = phase.isOperation() ? call.running(phase) : null;
+            work.add(phase.isOperation() ? Account.part(phase, running == null ? "" : running) : Account.OWN, 1);
+        }
+    }
+
+    private static void add(Map<Place, Double> places, Place place) {
+        if (places.size() < MAX_PLACES || places.containsKey(place)) {
+            places.merge(place, 1.0, Double::sum);
+        }
+    }
+
+    void halve() {
+        looks /= 2;
+        work.scale(HALF);
+        for (Map<Place, Double> places : List.of(outside, nested)) {
+            places.replaceAll((place, count) -> count / 2);
+            places.values().removeIf(count -> count < HALF / 2);
+        }
+    }
+
+    boolean isKnown() {
+        return looks >= MIN_LOOKS;
+    }
+
+    /** Returns whether threads that serve no call hold at least half of the connections in use. */
+    boolean isMostlyOutside() {
+        return isKnown() && sum(outside) >= HALF * looks;
+    }
+
+    /**
+     * Returns whether at least half of the connections in use are held by calls that wait for a further connection of
+     * the given pool.
+     */
+    boolean isMostlyNested(String pool) {
+        return isKnown() && sum(nestedIn(pool)) >= HALF * looks;
+    }
+
+    /** Returns the share of the connections in use that are held by threads that serve no call, in percent. */
+    long percentOutside() {
+        return Math.round(100 * sum(outside) / Math.max(1, looks));
+    }
+
+    long percentNested(String pool) {
+        return Math.round(100 * sum(nestedIn(pool)) / Math.max(1, looks));
+    }
+
+    /** Returns the most frequent holder that serves no call; null if there is none. */
+    @Nullable
+    Place outsidePlace() {
+        return most(outside);
+    }
+
+    /** Returns the most frequent code of calls that wait for a further connection; null if there is none. */
+    @Nullable
+    Place nestedPlace(String pool) {
+        return most(nestedIn(pool));
+    }
+
+    private Map<Place, Double> nestedIn(String pool) {
+        Map<Place, Double> ofPool = new HashMap<>(nested);
+        ofPool.keySet().removeIf(place -> {
+            String waited = place.operation();
+            return waited != null && !waited.isEmpty() && !waited.equals("jdbc") && !waited.equals(pool);
+        });
+        return ofPool;
+    }
+
+    private static double sum(Map<Place, Double> places) {
+        return places.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+
+    private static @Nullable Place most(Map<Place, Double> places) {
+        return places.entrySet().stream()
+                .max(Map.Entry.<Place, Double>comparingByValue()
+                        .thenComparing(Comparator.comparing(entry -> String.valueOf(entry.getKey()))))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /**
+     * Weights the extra work of calls by the share of the connections' time that it takes. Work during which calls hold
+     * no connection is left out, and so are operations that holders run but that take no extra time. Pauses keep their
+     * share of the calls' time, because a pause stops all holders.
+     *
+     * @param extra the extra time of calls, by activity or wait
+     * @param account the mean time of calls, by activity or wait
+     * @param isNew whether an operation has no usual time; its calls may not have ended yet
+     */
+    Times weighted(Times extra, Times account, Predicate<Part> isNew) {
+        Times weighted = new Times();
+        double paused = Math.min(1, extra.sum(Baseline::isPause) / Math.max(1, account.sum()));
+        for (Part held : work.longestFirst()) {
+            boolean isOwn = held.equals(Account.OWN);
+            Times same =
+                    extra.only(part -> !Baseline.isPause(part) && (isOwn ? Baseline.isOwn(part) : isSame(part, held)));
+            double share = (1 - paused) * work.of(held) / Math.max(1, looks);
+            if (same.isEmpty() && !isOwn && !held.name().isEmpty() && isNew.test(held)) {
+                weighted.add(held, share);
+            } else {
+                weighted.addAll(same, same.sum() <= 0 ? 0 : share / same.sum());
+            }
+        }
+        Times pauses = extra.only(Baseline::isPause);
+        weighted.addAll(pauses, pauses.sum() <= 0 ? 0 : paused / pauses.sum());
+        return weighted;
+    }
+
+    private static boolean isSame(Part part, Part held) {
+        return part.kind() == held.kind()
+                && (held.name().isEmpty()
+                        || part.name().isEmpty()
+                        || Operations.only(part).test(held)
+                        || OperationNames.withoutStatus(part.name()).equals(held.name()));
+    }
+}

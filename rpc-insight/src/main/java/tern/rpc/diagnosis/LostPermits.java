@@ -1,0 +1,78 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Finds the failures that may have lost permits of a semaphore: an exception left the method that takes the permit,
+ * after it had taken one. The failures may have another cause, and may have ended long before the last permit was lost.
+ */
+final class LostPermits {
+
+    private static final int LEAST = 3;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+
+    LostPermits(Evidence evidence, ExcessTime excess) {
+        this.evidence = evidence;
+        this.excess = excess;
+    }
+
+    /**
+     * Returns text about the most frequent of these failures, such as {@code 40 calls failed with
+     * ConnectionRequestTimeoutException in Bank.pay:40 after they took a permit}; null if there are few of them.
+     *
+     * @param wait the wait for a permit
+     */
+    @Nullable
+    String failures(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        if (line == null) {
+            return null;
+        }
+        // Code that gives up its wait for a permit throws an exception, too.
+        Set<String> givenUp = excess.accounts.stream()
+                .filter(counted -> counted.times().of(wait) > 0)
+                .map(counted -> counted.call().failure())
+                .filter(Objects::nonNull)
+                .map(LostPermits::name)
+                .collect(Collectors.toSet());
+        Map<String, Integer> counts = new HashMap<>();
+        for (EndedCall call : evidence.earlier()) {
+            Throwable failure = call.failure();
+            String in = failure == null || givenUp.contains(name(failure)) ? null : leftIn(failure, line);
+            if (failure != null && in != null) {
+                counts.merge(name(failure) + " in " + in, 1, Integer::sum);
+            }
+        }
+        return counts.entrySet().stream()
+                .filter(entry -> entry.getValue() >= LEAST)
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(entry -> entry.getValue() + " calls failed with " + entry.getKey()
+                        + " after they took a permit, so look there first for a permit that is not released")
+                .orElse(null);
+    }
+
+    private static String name(Throwable failure) {
+        List<Throwable> chain = Exceptions.chain(failure);
+        return Exceptions.named(chain.get(chain.size() - 1));
+    }
+
+    /** Returns the later line of the waiting method that the exception left; null if there is none. */
+    private static @Nullable String leftIn(Throwable failure, StackTraceElement waiting) {
+        return Exceptions.chain(failure).stream()
+                .flatMap(one -> List.of(one.getStackTrace()).stream())
+                .filter(frame -> ApplicationCode.method(frame).equals(ApplicationCode.method(waiting))
+                        && frame.getLineNumber() > waiting.getLineNumber())
+                .findFirst()
+                .map(ApplicationCode::shown)
+                .orElse(null);
+    }
+}

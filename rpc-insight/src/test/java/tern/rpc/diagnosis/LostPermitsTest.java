@@ -1,0 +1,51 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+
+/** Tests failures after which code may not have released its permit. */
+class LostPermitsTest {
+
+    private static final Part WAIT = new Part(Part.Kind.LOCK, "Semaphore wanted in Bank.pay");
+
+    private static void look(Sampler.Samples samples) {
+        StackTraceElement line = new StackTraceElement("shop.Bank", "pay", "Bank.java", 32);
+        for (int i = 0; i < 4; i++) {
+            samples.add(new Sample(
+                    i, Phase.OWN, WAIT, List.of(line), "Semaphore.tryAcquire", null, null, false, null, -1, -1));
+        }
+    }
+
+    private static Throwable failure(int line) {
+        IllegalStateException failure = new IllegalStateException("no connection");
+        failure.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("shop.Client", "send", "Client.java", 9),
+            new StackTraceElement("shop.Bank", "pay", "Bank.java", line)
+        });
+        return failure;
+    }
+
+    private static String change(int failingLine) {
+        SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 700, LostPermitsTest::look);
+        return calls.failing(failure(failingLine)).calls("Shop.buy", Phase.HTTP, 5, samples -> {}).causes().stream()
+                .filter(cause -> cause.kind().equals("LOCK"))
+                .findFirst()
+                .orElseThrow()
+                .change()
+                .text();
+    }
+
+    @Test
+    void exceptionAfterThePermitWasTakenIsInTheChange() {
+        assertThat(change(40))
+                .contains("calls failed with IllegalStateException in Bank.pay:40 after they took a permit");
+    }
+
+    @Test
+    void exceptionBeforeThePermitWasTakenIsNot() {
+        assertThat(change(30)).doesNotContain("after they took a permit");
+    }
+}
