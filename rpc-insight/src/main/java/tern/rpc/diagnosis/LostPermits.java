@@ -39,7 +39,7 @@ final class LostPermits {
         }
         // Code that gives up its wait for a permit throws an exception, too.
         Set<String> givenUp = excess.accounts.stream()
-                .filter(counted -> counted.times().of(wait) > 0)
+                .filter(counted -> wait.equals(excess.failureOf(counted.call())))
                 .map(counted -> counted.call().failure())
                 .filter(Objects::nonNull)
                 .map(LostPermits::name)
