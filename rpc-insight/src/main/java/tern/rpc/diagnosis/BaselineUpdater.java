@@ -126,6 +126,7 @@ final class BaselineUpdater {
         }
         if (seen.own() >= 0 && seen.others() >= 0) {
             usual.learn("busy", seen.busy());
+            usual.learn("urgent", seen.urgent());
         }
         if (seen.stolen().share() >= 0) {
             usual.learn("stolen", seen.stolen().share());

@@ -422,7 +422,8 @@ public final class Diagnostician {
                 pools(start, running),
                 current.refusedSince(start),
                 counts,
-                seen.usually(usual.figure("allocated"), usual.figure("busy"), usual.figure("stolen")),
+                seen.usually(
+                        usual.figure("allocated"), usual.figure("busy"), usual.figure("urgent"), usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits(),

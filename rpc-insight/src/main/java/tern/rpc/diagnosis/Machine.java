@@ -18,6 +18,8 @@ import tern.rpc.evidence.MachineSecond;
  * @param allocatedPerSecond the number of bytes allocated per second
  * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
  * @param usuallyBusy the number of processors that all processes together usually keep busy
+ * @param lowPriority the number of processors that threads of low priority (a nice value above 0) kept busy
+ * @param usuallyUrgent the usual value of {@link #urgent}
  * @param burners groups of threads in descending order of used processor time
  * @param collectorThreads the number of processors that threads of the collector kept busy
  * @param second the changes of the kernel counters in the last seconds; null if nothing is known
@@ -37,6 +39,8 @@ record Machine(
         double allocatedPerSecond,
         double usuallyAllocatedPerSecond,
         double usuallyBusy,
+        double lowPriority,
+        double usuallyUrgent,
         List<Burner> burners,
         double collectorThreads,
         @Nullable MachineSecond second,
@@ -55,6 +59,11 @@ record Machine(
 
     /** The processors are as busy as usual if the difference is below this share of their whole time. */
     private static final double MUCH_BUSIER = 0.1;
+
+    private static final double HALF = 0.5;
+
+    /** A process that keeps fewer processors busy is nearly idle. */
+    private static final double NEARLY_IDLE = 0.1;
 
     /** The host takes much processor time if it takes at least this share of the whole time. */
     private static final double MUCH_STOLEN = 0.1;
@@ -107,6 +116,8 @@ record Machine(
                 allocatedPerSecond,
                 usuallyAllocatedPerSecond,
                 -1,
+                -1,
+                -1,
                 burners,
                 collectorThreads,
                 second,
@@ -118,12 +129,12 @@ record Machine(
 
     /** Returns a copy with the growth of the used memory. */
     Machine growing(@Nullable HeapGrowth of) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, stolen, of, collects);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects);
     }
 
     /** Returns a copy with the code that calls {@code System.gc()}. */
     Machine collectedBy(@Nullable CollectionCaller caller) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, stolen, growth, caller);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -199,16 +210,17 @@ record Machine(
     }
 
     /**
-     * Returns a copy with the usual allocation rate, the usual number of busy processors, and the usual share of stolen
-     * processor time.
+     * Returns a copy with the usual allocation rate, the usual number of busy processors, the usual value of
+     * {@link #urgent}, and the usual share of stolen processor time.
      */
-    Machine usually(double allocated, double busy, double stolenShare) {
-        return with(allocated, busy, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
+    Machine usually(double allocated, double busy, double urgent, double stolenShare) {
+        return with(allocated, busy, urgent, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
     }
 
     private Machine with(
             double usuallyAllocated,
             double newUsuallyBusy,
+            double newUsuallyUrgent,
             Stolen newStolen,
             @Nullable HeapGrowth newGrowth,
             @Nullable CollectionCaller caller) {
@@ -223,6 +235,8 @@ record Machine(
                 allocatedPerSecond,
                 usuallyAllocated,
                 newUsuallyBusy,
+                lowPriority,
+                newUsuallyUrgent,
                 burners,
                 collectorThreads,
                 second,
@@ -270,10 +284,27 @@ record Machine(
 
     /**
      * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
-     * usually meet the target, for example because the other processes run with a lower priority.
+     * usually meet the target, for example because the other processes run with a lower priority. Work of normal
+     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them.
      */
     boolean isUsuallyAsBusy() {
-        return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors;
+        boolean isMoreUrgent = usuallyUrgent >= 0 && urgent() - usuallyUrgent >= MUCH_BUSIER * processors;
+        return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors && !isMoreUrgent;
+    }
+
+    /** The number of processors that threads of normal or high priority keep busy. */
+    double urgent() {
+        return busy() - Math.max(0, lowPriority);
+    }
+
+    /** Returns whether threads that serve no call use most of this process's processor time. */
+    boolean isBusyWithOtherThreads() {
+        return !burners.isEmpty() && isBusyWith(burners.get(0));
+    }
+
+    /** Returns whether these threads serve no call and use most of this process's processor time. */
+    boolean isBusyWith(Burner burner) {
+        return burner.processors() > HALF * Math.max(NEARLY_IDLE, own) && !burner.servesCalls();
     }
 
     /** The number of processors that all processes together keep busy. */

@@ -215,7 +215,7 @@ final class MachineText {
             text = "create fewer or smaller objects, or set a larger heap: the garbage collector keeps"
                     + " " + one(machine.collectorThreads())
                     + " processors busy" + collector.allocators();
-        } else if (burner != null && isBusyWith(burner)) {
+        } else if (burner != null && evidence.machine().isBusyWith(burner)) {
             name = burner.name();
             text = "do less work in the threads " + burner.name() + "*: they keep " + one(burner.processors())
                     + " processors busy"
@@ -236,17 +236,12 @@ final class MachineText {
      * serve calls.
      */
     boolean isBusyWithOtherThreads() {
-        List<Machine.Burner> burners = evidence.machine().burners();
-        return isBusyWithCollector() || (!burners.isEmpty() && isBusyWith(burners.get(0)));
+        return isBusyWithCollector() || evidence.machine().isBusyWithOtherThreads();
     }
 
     private boolean isBusyWithCollector() {
         Machine machine = evidence.machine();
         return machine.collectorThreads() > 0.5 * Math.max(0.1, machine.own());
-    }
-
-    private boolean isBusyWith(Machine.Burner burner) {
-        return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !burner.servesCalls();
     }
 
     /** Describes the cause of calls that are late because their requests take a long time to read. */

@@ -114,6 +114,8 @@ final class MachineWatch implements ProcessWatch {
                 (look.freedBytes - first.freedBytes) / window * 1e9,
                 -1,
                 -1,
+                second.lowPriorityProcessors(),
+                -1,
                 withThreads ? threads.read(elapsed) : List.of(),
                 collecting(look, elapsed),
                 recent,

@@ -26,8 +26,8 @@ final class ProcessorRules {
     private static final double LONG_PAUSE_NANOS = 5e8;
 
     /**
-     * If other processes saturate the processors, this number of slower operations is enough to make the processors the
-     * cause.
+     * If work other than calls saturates the processors, this number of slower operations is enough to make the
+     * processors the cause.
      */
     private static final int SEVERAL = 3;
 
@@ -89,10 +89,11 @@ final class ProcessorRules {
     /**
      * Attributes the extra time of operations to the processors, if the processors are saturated and operations of
      * several kinds are slower. While the processors are saturated, the calls' threads, the event loops and perhaps the
-     * servers on this machine wait for processors. If other processes saturate the processors, three slower operations
-     * of one kind are enough, because their server may run on this machine. Two things remain separate causes: an
-     * activity or wait that takes most of the extra time, and code whose processor time exceeds the time of the slower
-     * operations. If the processors were usually about as busy, they must have made calls wait measurably: other
+     * servers on this machine wait for processors. If work other than calls saturates the processors, three slower
+     * operations of one kind are enough, because their server may run on this machine. Two things remain separate
+     * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
+     * the slower operations. All operations of a kind together do not remain separate if work other than calls
+     * saturates the processors and operations of another kind are slower, too. If the processors were usually about as busy, they must have made calls wait measurably: other
      * processes of a lower priority saturate the processors without delaying calls.
      */
     void passOnToProcessors() {
@@ -106,12 +107,12 @@ final class ProcessorRules {
                 .count();
         boolean one = byCause.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
-                        && (byCause.of(part) > all / 2
+                        && ((byCause.of(part) > all / 2 && !(kinds >= 2 && isFullOfOtherWork() && isAll(part)))
                                 || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
         long operations = waiting.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
-        boolean many = kinds >= 2 || (machine.isFullOfOthers() && operations >= SEVERAL);
+        boolean many = kinds >= 2 || (isFullOfOtherWork() && operations >= SEVERAL);
         boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || byCause.of(processors) >= NOTABLE * all);
         if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
@@ -122,11 +123,27 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of the given kind have become slower while other processes saturate the
+     * Returns whether the processors are busier than usual and saturated, mostly by other processes or by threads of
+     * this process that serve no calls.
+     */
+    private boolean isFullOfOtherWork() {
+        Machine machine = evidence.machine();
+        return machine.isFullOfOthers()
+                || (machine.isFull() && !machine.isUsuallyAsBusy() && machine.isBusyWithOtherThreads());
+    }
+
+    /** Returns whether the cause consists of all operations of a kind, or of all operations on a store or peer. */
+    private static boolean isAll(Part part) {
+        return Operations.phase(part.kind()) != null
+                && (part.name().isEmpty() || OperationNames.storeOfAll(part) != null);
+    }
+
+    /**
+     * Returns whether all operations of the given kind have become slower while work other than calls saturates the
      * processors. Short operations then take only a small part of the extra time.
      */
     private boolean areAllStarved(Kind kind, Times waiting) {
-        return evidence.machine().isFullOfOthers()
+        return isFullOfOtherWork()
                 && waiting.sum(kind) > 0
                 && !operations.allSlower(kind).isEmpty();
     }

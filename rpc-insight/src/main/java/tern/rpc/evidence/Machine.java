@@ -25,7 +25,8 @@ public record Machine(
      * container.
      *
      * @param ownNanos the time used by this process
-     * @param userNanos the time in user mode, including niced processes
+     * @param userNanos the time in user mode, without threads of low priority
+     * @param lowPriorityNanos the time in user mode of threads with a nice value above 0
      * @param systemNanos the time in the kernel, including interrupts
      * @param stealNanos the time taken by other virtual machines on the same host
      * @param allowed the number of processors that the affinity of this process allows
@@ -35,6 +36,7 @@ public record Machine(
     public record Processors(
             long ownNanos,
             long userNanos,
+            long lowPriorityNanos,
             long systemNanos,
             long idleNanos,
             long iowaitNanos,

@@ -50,7 +50,8 @@ public final class MachineReader {
         String[] ticks = Figures.textAfter(files.text("proc/stat"), "cpu").split("\\s+");
         return new Processors(
                 own.cpuNanos(),
-                nanos(ticks, 0, 1),
+                nanos(ticks, 0),
+                nanos(ticks, 1),
                 nanos(ticks, 2, 5, 6),
                 nanos(ticks, 3),
                 nanos(ticks, 4),

@@ -17,8 +17,15 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     /** The number of processors that all processes together kept busy. */
     public double busyProcessors() {
         double user = perNano(from.processors().userNanos(), to.processors().userNanos());
+        double low = lowPriorityProcessors();
         double system = perNano(from.processors().systemNanos(), to.processors().systemNanos());
-        return user < 0 || system < 0 ? -1 : user + system;
+        return user < 0 || low < 0 || system < 0 ? -1 : user + low + system;
+    }
+
+    /** The number of processors that threads with a nice value above 0 kept busy in user mode. */
+    public double lowPriorityProcessors() {
+        return perNano(
+                from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
     }
 
     /** The number of processors that other processes kept busy. */
@@ -44,9 +51,11 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     /** The time that other virtual machines took, as a share of the processor time that this machine wanted. */
     public double stealShareOfDemand() {
         long user = delta(from.processors().userNanos(), to.processors().userNanos());
+        long low = delta(
+                from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
         long system = delta(from.processors().systemNanos(), to.processors().systemNanos());
         long stolen = delta(from.processors().stealNanos(), to.processors().stealNanos());
-        return user < 0 || system < 0 || stolen < 0 ? -1 : share(stolen, user + system + stolen);
+        return user < 0 || low < 0 || system < 0 || stolen < 0 ? -1 : share(stolen, user + low + system + stolen);
     }
 
     /** The share of the processors' time during which they were idle because tasks waited for a disk. */

@@ -289,6 +289,8 @@ class MachineCausesTest {
                 10e6,
                 -1,
                 -1,
+                -1,
+                -1,
                 List.of(),
                 0,
                 null,

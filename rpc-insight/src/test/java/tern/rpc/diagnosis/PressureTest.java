@@ -41,7 +41,7 @@ class PressureTest {
     private tern.rpc.evidence.Machine counters(boolean end) {
         long one = end ? 1 : 0;
         return new tern.rpc.evidence.Machine(
-                new Processors(0, 0, 0, 0, 0, 0, 2, 2),
+                new Processors(0, 0, 0, 0, 0, 0, 0, 2, 2),
                 new Quota(List.of()),
                 new Stalls(
                         false, stalledNanos(memoryStall < 0 ? -1 : memoryStall * one), stalledNanos(diskStall * one)),
