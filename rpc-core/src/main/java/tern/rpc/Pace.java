@@ -10,19 +10,19 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class Pace {
 
-    private final int most;
+    private final int max;
     private final long periodNanos;
     private final NanoClock clock;
     private final AtomicLong began; // the start of the current period
     private final AtomicInteger taken; // the number of actions in the current period
 
-    /** @param most the maximum number of actions in a period */
-    public Pace(int most, Duration period, NanoClock clock) {
-        this.most = most;
+    /** @param max the maximum number of actions in a period */
+    public Pace(int max, Duration period, NanoClock clock) {
+        this.max = max;
         this.periodNanos = period.toNanos();
         this.clock = clock;
         this.began = new AtomicLong(clock.nanoTime() - periodNanos); // the first action begins a period
-        this.taken = new AtomicInteger(most);
+        this.taken = new AtomicInteger(max);
     }
 
     /** Returns whether the action is allowed now. An allowed action is counted. */
@@ -33,6 +33,6 @@ public final class Pace {
             taken.set(0);
         }
         // Without the comparison before the increment, refused actions would let the counter overflow.
-        return taken.get() < most && taken.incrementAndGet() <= most;
+        return taken.get() < max && taken.incrementAndGet() <= max;
     }
 }

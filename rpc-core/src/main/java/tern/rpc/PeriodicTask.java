@@ -32,7 +32,7 @@ public final class PeriodicTask implements Runnable {
         } catch (Throwable e) {
             if (!failing) {
                 failing = true;
-                Thrown.log(e, shown -> LOG.error("{} failed, and will be repeated", name, shown));
+                Thrown.log(e, exception -> LOG.error("{} failed, and will be repeated", name, exception));
             }
         }
     }

@@ -69,7 +69,7 @@ public final class SeldomWarning {
         if (cause == null) {
             log.warn(text);
         } else {
-            Thrown.log(cause, shown -> log.warn(text, shown));
+            Thrown.log(cause, exception -> log.warn(text, exception));
         }
         return true;
     }

@@ -122,14 +122,14 @@ record CallRequest(
         return text;
     }
 
-    private static long number(JsonNode tree, String name, long otherwise, long most) {
+    private static long number(JsonNode tree, String name, long otherwise, long max) {
         JsonNode value = tree.path(name);
         if (value.isMissingNode() || value.isNull()) {
             return otherwise;
         }
-        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < 1 || value.asLong() > most) {
+        if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < 1 || value.asLong() > max) {
             throw new WrongRequestException(
-                    name + " is " + PeerText.name(value.toString()) + "; expected a whole number from 1 to " + most);
+                    name + " is " + PeerText.name(value.toString()) + "; expected a whole number from 1 to " + max);
         }
         return value.asLong();
     }

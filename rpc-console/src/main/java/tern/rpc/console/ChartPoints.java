@@ -76,11 +76,11 @@ final class ChartPoints {
     }
 
     private static Map<String, Object> shown(LatencyWindow.Point point, Instant start) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("at", start.plusSeconds(point.second()).toString());
-        shown.put("seconds", point.seconds());
-        putTimes(shown, point);
-        return shown;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("at", start.plusSeconds(point.second()).toString());
+        json.put("seconds", point.seconds());
+        putTimes(json, point);
+        return json;
     }
 
     /** Adds the counts and times of a point to a map of JSON data. */

@@ -265,13 +265,13 @@ final class ConsoleCall implements ServerCall {
     }
 
     @Override
-    public void counted(CallLedger ledger, long took, long now) {
+    public void counted(CallLedger ledger, long elapsedNanos, long now) {
         List<PhaseTime> times = PhaseTime.of(ledger, now);
         List<NamedTimes.Entry> named = ledger.named();
         lock.lock();
         try {
             counted = true;
-            outcome.measured(took, times, named);
+            outcome.measured(elapsedNanos, times, named);
             changed.signalAll();
         } finally {
             lock.unlock();

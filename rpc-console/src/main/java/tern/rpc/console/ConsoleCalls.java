@@ -390,28 +390,28 @@ final class ConsoleCalls {
     }
 
     static List<Map<String, Object>> phases(List<PhaseTime> phases) {
-        List<Map<String, Object>> shown = new ArrayList<>();
+        List<Map<String, Object>> json = new ArrayList<>();
         for (PhaseTime time : phases) {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("phase", time.phase().key());
             one.put("millis", millis(time.nanos()));
             one.put("count", time.count());
-            shown.add(one);
+            json.add(one);
         }
-        return shown;
+        return json;
     }
 
     static List<Map<String, Object>> operations(List<NamedTimes.Entry> operations) {
-        List<Map<String, Object>> shown = new ArrayList<>();
+        List<Map<String, Object>> json = new ArrayList<>();
         for (NamedTimes.Entry operation : operations) {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("phase", operation.kind().key());
             one.put("name", PeerText.name(operation.name()));
             one.put("millis", millis(operation.nanos()));
             one.put("count", operation.count());
-            shown.add(one);
+            json.add(one);
         }
-        return shown;
+        return json;
     }
 
     /** Converts nanoseconds to milliseconds with three decimals. */

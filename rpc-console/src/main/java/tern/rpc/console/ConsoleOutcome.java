@@ -54,8 +54,8 @@ final class ConsoleOutcome {
         trailers = metadata.copy();
     }
 
-    void measured(long took, List<PhaseTime> times, List<NamedTimes.Entry> named) {
-        tookNanos = took;
+    void measured(long elapsedNanos, List<PhaseTime> times, List<NamedTimes.Entry> named) {
+        tookNanos = elapsedNanos;
         phases = times;
         operations = named;
     }

@@ -96,25 +96,25 @@ final class LiveData {
     private Map<String, Object> server(RpcServer server) {
         RpcServerLifecycle lifecycle =
                 context.getBeanProvider(RpcServerLifecycle.class).getIfAvailable();
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("running", lifecycle != null && lifecycle.isRunning());
-        shown.put("port", server.port());
-        shown.put("connections", server.connections());
-        shown.put("tls", tls);
-        return shown;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("running", lifecycle != null && lifecycle.isRunning());
+        json.put("port", server.port());
+        json.put("connections", server.connections());
+        json.put("tls", tls);
+        return json;
     }
 
     private static Map<String, Object> minute(LatencyWindow.Report report) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("calls", report.calls());
-        shown.put("seconds", report.seconds());
-        shown.put("qps", ChartPoints.rounded(report.qps()));
-        shown.put("p50Millis", ChartPoints.rounded(report.p50Millis()));
-        shown.put("p99Millis", ChartPoints.rounded(report.p99Millis()));
-        shown.put("maxMillis", ChartPoints.rounded(report.maxMillis()));
-        shown.put("shareOverTarget", report.shareOverTarget());
-        shown.put("shareFailed", report.shareFailed());
-        return shown;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("calls", report.calls());
+        json.put("seconds", report.seconds());
+        json.put("qps", ChartPoints.rounded(report.qps()));
+        json.put("p50Millis", ChartPoints.rounded(report.p50Millis()));
+        json.put("p99Millis", ChartPoints.rounded(report.p99Millis()));
+        json.put("maxMillis", ChartPoints.rounded(report.maxMillis()));
+        json.put("shareOverTarget", report.shareOverTarget());
+        json.put("shareFailed", report.shareFailed());
+        return json;
     }
 
     private @Nullable List<Map<String, Object>> pools() {
@@ -124,13 +124,13 @@ final class LiveData {
         }
         List<Map<String, Object>> pools = new ArrayList<>();
         for (JsonNode pool : json.tree(part.report()).path("pools")) {
-            Map<String, Object> shown = new LinkedHashMap<>();
+            Map<String, Object> row = new LinkedHashMap<>();
             for (String name : SHOWN_OF_POOL) {
                 JsonNode value = pool.path(name);
                 boolean known = !value.isMissingNode() && !(value.isNumber() && value.asInt() < 0);
-                shown.put(name, known ? value : null);
+                row.put(name, known ? value : null);
             }
-            pools.add(shown);
+            pools.add(row);
         }
         return pools;
     }
@@ -145,12 +145,12 @@ final class LiveData {
             return known.diagnosis();
         }
         String text = part.text();
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("state", json.tree(part.report()).path("state").asString(""));
-        shown.put(
+        Map<String, Object> summary = new LinkedHashMap<>();
+        summary.put("state", json.tree(part.report()).path("state").asString(""));
+        summary.put(
                 "summary", text == null ? "" : text.strip().lines().findFirst().orElse(""));
-        lastDiagnosis = new LastDiagnosis(at, shown);
-        return shown;
+        lastDiagnosis = new LastDiagnosis(at, summary);
+        return summary;
     }
 
     Map<String, Object> slow() {
@@ -164,18 +164,18 @@ final class LiveData {
     }
 
     private static Map<String, Object> slow(SlowCall call) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("id", String.valueOf(call.id()));
-        shown.put("at", call.at().toString());
-        shown.put("method", call.method());
-        shown.put("tookMillis", ConsoleCalls.millis(call.tookNanos()));
-        shown.put("code", call.code());
-        shown.put("phases", ConsoleCalls.phases(call.phases()));
-        shown.put("operations", ConsoleCalls.operations(call.operations()));
-        shown.put("trace", call.trace());
-        shown.put("caller", call.caller());
-        shown.put("protocol", call.protocol());
-        return shown;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("id", String.valueOf(call.id()));
+        json.put("at", call.at().toString());
+        json.put("method", call.method());
+        json.put("tookMillis", ConsoleCalls.millis(call.tookNanos()));
+        json.put("code", call.code());
+        json.put("phases", ConsoleCalls.phases(call.phases()));
+        json.put("operations", ConsoleCalls.operations(call.operations()));
+        json.put("trace", call.trace());
+        json.put("caller", call.caller());
+        json.put("protocol", call.protocol());
+        return json;
     }
 
     Map<String, Object> why() {
@@ -214,13 +214,13 @@ final class LiveData {
     }
 
     private static Map<String, Object> caller(Callers.Caller caller, Instant at) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("caller", caller.name());
-        shown.put("how", caller.how().name().toLowerCase(Locale.ROOT));
-        shown.put("calls", caller.calls());
-        shown.put("failed", caller.failed());
-        shown.put("lastAt", at.minus(caller.sinceLast()).toString());
-        return shown;
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("caller", caller.name());
+        json.put("how", caller.how().name().toLowerCase(Locale.ROOT));
+        json.put("calls", caller.calls());
+        json.put("failed", caller.failed());
+        json.put("lastAt", at.minus(caller.sinceLast()).toString());
+        return json;
     }
 
     /** Returns the part of the report with the given name; null if the application has no part with this name. */

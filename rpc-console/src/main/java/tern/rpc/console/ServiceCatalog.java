@@ -57,13 +57,13 @@ final class ServiceCatalog {
         report.put("instance", instance);
         List<Map<String, Object>> services = new ArrayList<>();
         for (Service service : known.services()) {
-            Map<String, Object> shown = new LinkedHashMap<>(service.shown());
-            shown.put(
+            Map<String, Object> json = new LinkedHashMap<>(service.shown());
+            json.put(
                     "methods",
                     service.methods().stream()
                             .map(method -> withMinute(method, calls, second))
                             .toList());
-            services.add(shown);
+            services.add(json);
         }
         report.put("services", services);
         report.put("types", known.types());
@@ -71,7 +71,7 @@ final class ServiceCatalog {
     }
 
     private static Map<String, Object> withMinute(Method method, Map<String, MethodCalls> calls, long second) {
-        Map<String, Object> shown = new LinkedHashMap<>(method.shown());
+        Map<String, Object> json = new LinkedHashMap<>(method.shown());
         MethodCalls counted = calls.get(method.service() + " " + method.name());
         LatencyWindow.Point point = counted == null ? null : counted.lastMinute(second);
         Map<String, Object> minute = null;
@@ -79,8 +79,8 @@ final class ServiceCatalog {
             minute = new LinkedHashMap<>();
             ChartPoints.putTimes(minute, point);
         }
-        shown.put("lastMinute", minute);
-        return shown;
+        json.put("lastMinute", minute);
+        return json;
     }
 
     private synchronized Content content() {
@@ -101,16 +101,16 @@ final class ServiceCatalog {
     }
 
     private Service service(ServiceExport export, TypeCatalog types) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("key", export.key().toString());
-        shown.put("name", export.key().interfaceName());
-        shown.put("group", export.key().group());
-        shown.put("version", export.key().version());
-        shown.put("critical", export.critical());
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("key", export.key().toString());
+        json.put("name", export.key().interfaceName());
+        json.put("group", export.key().group());
+        json.put("version", export.key().version());
+        json.put("critical", export.critical());
         List<Method> methods = export.service().methods().stream()
                 .map(method -> new Method(export.key().toString(), method.name(), method(export, method, types)))
                 .toList();
-        return new Service(shown, methods);
+        return new Service(json, methods);
     }
 
     private Map<String, Object> method(ServiceExport export, MethodDescriptor method, TypeCatalog types) {
@@ -126,21 +126,21 @@ final class ServiceCatalog {
             parameters.add(parameter);
             example.add(types.example(shape));
         }
-        Map<String, Object> shown = new LinkedHashMap<>();
-        shown.put("name", method.name());
-        shown.put("descriptor", method.descriptor());
-        shown.put("wire", wire(export, method));
-        shown.put("type", kind(method.type()));
-        shown.put("idempotent", method.isIdempotent());
-        shown.put("parameters", parameters);
-        shown.put(
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", method.name());
+        json.put("descriptor", method.descriptor());
+        json.put("wire", wire(export, method));
+        json.put("type", kind(method.type()));
+        json.put("idempotent", method.isIdempotent());
+        json.put("parameters", parameters);
+        json.put(
                 "result",
                 raw
                         ? TypeShape.scalar("bytes", method.result().toString())
                         : types.shape(method.result().generic()));
-        shown.put("example", example);
-        shown.put("note", note(method));
-        return shown;
+        json.put("example", example);
+        json.put("note", note(method));
+        return json;
     }
 
     private static Map<String, Object> wire(ServiceExport export, MethodDescriptor method) {

@@ -99,13 +99,13 @@ final class SettingList {
             String description) {
 
         Map<String, Object> shown() {
-            Map<String, Object> shown = new LinkedHashMap<>();
-            shown.put("name", name);
-            shown.put("value", value);
-            shown.put("origin", origin);
-            shown.put("default", defaultValue);
-            shown.put("description", description);
-            return shown;
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("name", name);
+            json.put("value", value);
+            json.put("origin", origin);
+            json.put("default", defaultValue);
+            json.put("description", description);
+            return json;
         }
     }
 

@@ -36,8 +36,8 @@ final class TextReport {
         }
         for (String name : List.of("diagnosis", "cluster")) {
             RpcReportPart part = live.part(name);
-            String shown = part == null ? null : part.text();
-            title(name, text).append(shown == null ? "none\n" : shown);
+            String body = part == null ? null : part.text();
+            title(name, text).append(body == null ? "none\n" : body);
         }
         title("pools", text);
         lines(now.get("pools"), Integer.MAX_VALUE, text);
@@ -54,9 +54,9 @@ final class TextReport {
         return text.append("\n--- ").append(name).append('\n');
     }
 
-    private static void lines(@Nullable Object list, int most, StringBuilder text) {
+    private static void lines(@Nullable Object list, int max, StringBuilder text) {
         if (list instanceof List<?> all) {
-            all.stream().limit(most).forEach(one -> text.append(one).append('\n'));
+            all.stream().limit(max).forEach(one -> text.append(one).append('\n'));
         }
     }
 }

@@ -313,8 +313,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     private @Nullable CallToken token(ServiceReference<?> reference, Wire wire) {
-        Token shown = reference.token() == null ? token : reference.token();
-        return shown == null ? null : wire.transport().carry(shown);
+        Token own = reference.token() == null ? token : reference.token();
+        return own == null ? null : wire.transport().carry(own);
     }
 
     private Wire wire(ServiceReference<?> reference) {
@@ -439,9 +439,9 @@ public final class RpcClient implements AutoCloseable {
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
-        public Builder token(Token shown) {
-            ServiceReference.check(shown, "of the client");
-            this.token = shown;
+        public Builder token(Token newToken) {
+            ServiceReference.check(newToken, "of the client");
+            this.token = newToken;
             return this;
         }
 

@@ -276,9 +276,9 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             long started) {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
-        long took = clock.nanoTime() - started;
+        long elapsedNanos = clock.nanoTime() - started;
         operation.end(cause == null ? null : method.places().at(future.endpoint(), cause));
-        method.meters().ended(cause, took);
+        method.meters().ended(cause, elapsedNanos);
         if (cause != null) {
             // If a filter threw an exception after it had passed the call on, the call is still running.
             future.giveUp();

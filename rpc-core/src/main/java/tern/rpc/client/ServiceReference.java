@@ -165,8 +165,8 @@ public record ServiceReference<T>(
         }
 
         /** Sets the token sent to the providers of the reference. The default is the client's token. */
-        public Builder<T> token(Token shown) {
-            this.token = shown;
+        public Builder<T> token(Token newToken) {
+            this.token = newToken;
             return this;
         }
 

@@ -15,7 +15,7 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     private final MethodDescriptor method;
     private @Nullable Object value;
-    private boolean came;
+    private boolean arrived;
 
     SingleAnswer(MethodDescriptor method) {
         this.method = method;
@@ -23,14 +23,14 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onNext(@Nullable Object answer) {
-        if (came) {
+        if (arrived) {
             throw new RpcException(
                     StatusCode.INTERNAL,
                     method + " was answered twice; its Java signature has one answer",
                     Executed.YES,
                     null);
         }
-        came = true;
+        arrived = true;
         value = answer;
     }
 
@@ -51,7 +51,7 @@ final class SingleAnswer implements StreamObserver<Object> {
      */
     @Nullable
     Object value() {
-        if (!came) {
+        if (!arrived) {
             throw new RpcException(StatusCode.INTERNAL, method + " ended without an answer", Executed.YES, null);
         }
         return value;

@@ -248,13 +248,13 @@ final class StreamCall implements StreamAttempts.Listener {
         } catch (Throwable e) {
             cause = e;
         }
-        long took = template.clock().nanoTime() - started;
+        long elapsedNanos = template.clock().nanoTime() - started;
         operation.end();
         NestedCall observed = nested;
         if (observed != null) {
             observed.end();
         }
-        method.meters().ended(cause, took);
+        method.meters().ended(cause, elapsedNanos);
         attempts.cancel(); // The call is still running if the filters completed their stage early.
         attempts.close();
         if (passed.compareAndSet(false, true) && !answersTaken) {

@@ -33,7 +33,7 @@ record BrokenBalancer(String why) implements Balancer {
         } catch (RuntimeException | Error e) {
             why += "threw " + Thrown.text(e);
             String text = why;
-            Thrown.log(e, shown -> LOG.error("{}; all calls fail", text, shown));
+            Thrown.log(e, exception -> LOG.error("{}; all calls fail", text, exception));
         }
         return new BrokenBalancer(why);
     }

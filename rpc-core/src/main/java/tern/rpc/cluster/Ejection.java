@@ -154,8 +154,10 @@ public final class Ejection {
     synchronized void end(long now) {
         if (ejected) {
             ejected = false;
-            long took = now - sinceNanos;
-            log.changed(Level.INFO, () -> name.get() + " has recovered; it was avoided for " + ChangeTexts.time(took));
+            long elapsedNanos = now - sinceNanos;
+            log.changed(
+                    Level.INFO,
+                    () -> name.get() + " has recovered; it was avoided for " + ChangeTexts.time(elapsedNanos));
         }
     }
 
@@ -169,10 +171,11 @@ public final class Ejection {
     private synchronized void tryAgain(long now) {
         if (ejected && now - untilNanos >= 0) {
             ejected = false;
-            long took = now - sinceNanos;
+            long elapsedNanos = now - sinceNanos;
             log.changed(
                     Level.INFO,
-                    () -> name.get() + " gets calls again as a test; it was avoided for " + ChangeTexts.time(took));
+                    () -> name.get() + " gets calls again as a test; it was avoided for "
+                            + ChangeTexts.time(elapsedNanos));
         }
     }
 

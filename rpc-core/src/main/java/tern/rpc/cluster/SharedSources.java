@@ -154,8 +154,8 @@ final class SharedSources {
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.
         private long stateSinceNanos = clock.nanoTime();
-        private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
-        private EndpointSnapshot latest = told;
+        private EndpointSnapshot previous = EndpointSnapshot.unknown(Instant.now(), "");
+        private EndpointSnapshot latest = previous;
         // The last list without unusable addresses. Its instances need not be checked again.
         private List<Instance> checked = List.of();
         // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
@@ -174,7 +174,7 @@ final class SharedSources {
         synchronized void add(String service, Consumer<EndpointSnapshot> listener) {
             services.add(service);
             listeners.add(listener);
-            listener.accept(told);
+            listener.accept(previous);
         }
 
         synchronized void remove(String service, Consumer<EndpointSnapshot> listener) {
@@ -207,7 +207,7 @@ final class SharedSources {
             if (waiting) {
                 return;
             }
-            if (latest.saysTheSameAs(told)) {
+            if (latest.saysTheSameAs(previous)) {
                 return;
             }
             long delay = coalescing.delay(clock.nanoTime());
@@ -257,21 +257,21 @@ final class SharedSources {
             }
             waiting = false;
             hurried = false;
-            if (!latest.saysTheSameAs(told)) {
+            if (!latest.saysTheSameAs(previous)) {
                 pass();
             }
         }
 
         private void pass() {
             coalescing.passed(clock.nanoTime());
-            log(told, latest);
-            told = latest;
+            log(previous, latest);
+            previous = latest;
             boolean failed = false;
             for (Consumer<EndpointSnapshot> listener : listeners) {
                 try {
-                    listener.accept(told);
+                    listener.accept(previous);
                 } catch (RuntimeException | Error e) {
-                    Thrown.log(e, shown -> LOG.error("The list of {} could not be applied", source, shown));
+                    Thrown.log(e, exception -> LOG.error("The list of {} could not be applied", source, exception));
                     failed |= e instanceof Error;
                 }
             }

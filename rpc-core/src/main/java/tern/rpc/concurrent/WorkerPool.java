@@ -219,7 +219,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             try {
                 task.run();
             } catch (Throwable e) {
-                Thrown.log(e, shown -> LOG.error("A task of the worker pool failed", shown));
+                Thrown.log(e, exception -> LOG.error("A task of the worker pool failed", exception));
             } finally {
                 admitted.decrementAndGet();
             }

@@ -53,7 +53,7 @@ final class BusyPoint {
         FEWER
     }
 
-    private final int least;
+    private final int min;
     private double calls;
     private Step step = Step.NONE; // The change to the call count that the current window tries.
     private @Nullable Window before; // The window before a trial of another number of calls; null without a trial.
@@ -62,9 +62,9 @@ final class BusyPoint {
     // The mean call duration in the first window after the last trial of another number of calls, or 0 if unknown.
     private double heldNanos;
 
-    /** @param least the smallest number of calls to admit */
-    BusyPoint(int least) {
-        this.least = least;
+    /** @param min the smallest number of calls to admit */
+    BusyPoint(int min) {
+        this.min = min;
     }
 
     /** Returns the number of calls that keeps the server busy, or 0 if it is unknown. */
@@ -117,7 +117,7 @@ final class BusyPoint {
             return Step.NONE;
         }
         double throughput = seen.perSecond() / compared.perSecond();
-        boolean right = step == Step.MORE ? throughput >= MORE_IS_DONE : throughput >= AS_MUCH_IS_DONE && calls > least;
+        boolean right = step == Step.MORE ? throughput >= MORE_IS_DONE : throughput >= AS_MUCH_IS_DONE && calls > min;
         return right ? step : Step.NONE;
     }
 
@@ -132,13 +132,13 @@ final class BusyPoint {
         if (++held < WINDOWS_HELD) {
             return Step.NONE;
         }
-        return last == Step.MORE && calls > least ? Step.FEWER : Step.MORE;
+        return last == Step.MORE && calls > min ? Step.FEWER : Step.MORE;
     }
 
     private void tryNext(Step next, Window seen, double enough) {
         calls = switch (next) {
             case MORE -> STEP * Math.max(enough, inside(seen, seen.meanNanos()));
-            case FEWER -> Math.max(least, enough / STEP);
+            case FEWER -> Math.max(min, enough / STEP);
             case NONE -> enough;
         };
         step = next;
@@ -151,7 +151,7 @@ final class BusyPoint {
     }
 
     private double enough(Window seen, double usualNanos) {
-        return Math.max(least, SPARE * inside(seen, usualNanos));
+        return Math.max(min, SPARE * inside(seen, usualNanos));
     }
 
     private static double inside(Window seen, double nanos) {

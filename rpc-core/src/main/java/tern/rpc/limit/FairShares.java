@@ -223,18 +223,18 @@ final class FairShares {
      * largest tenant.
      *
      * @param held the number of calls or threads that the tenant holds
-     * @param most the number that the largest tenant holds
+     * @param largest the number that the largest tenant holds
      * @param places the number that all tenants together may hold without waiting
      */
-    static boolean isCrowdedOut(int held, int most, int tenants, int places) {
+    static boolean isCrowdedOut(int held, int largest, int tenants, int places) {
         long equalPart = places; // Both sides of the comparisons are multiplied by the number of tenants.
-        return (long) most * tenants > equalPart
-                && most > held
-                && (held * (long) tenants < equalPart || isFarLess(held, most));
+        return (long) largest * tenants > equalPart
+                && largest > held
+                && (held * (long) tenants < equalPart || isFarLess(held, largest));
     }
 
-    private static boolean isFarLess(int held, int most) {
-        return 2 * (held + 1) < most;
+    private static boolean isFarLess(int held, int largest) {
+        return 2 * (held + 1) < largest;
     }
 
     /**

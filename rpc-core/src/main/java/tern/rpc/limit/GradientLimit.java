@@ -126,8 +126,8 @@ public final class GradientLimit implements Limit {
     /** A change to the limit whose effect the next window measures. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
-    private final int least;
-    private final int most;
+    private final int min;
+    private final int max;
     private final BusyPoint busy;
     private double limit;
     private double usualNanos; // The usual time of a call, or 0 if it is unknown.
@@ -140,28 +140,28 @@ public final class GradientLimit implements Limit {
     private double heldNanos;
 
     /**
-     * @param least the lowest limit; calls are never refused below this number
-     * @param most the highest limit, which is also the initial limit
+     * @param min the lowest limit; calls are never refused below this number
+     * @param max the highest limit, which is also the initial limit
      */
-    public GradientLimit(int least, int most) {
-        if (least < 1 || most < least) {
+    public GradientLimit(int min, int max) {
+        if (min < 1 || max < min) {
             throw new IllegalArgumentException(
-                    "an adaptive limit is between " + least + " and " + most + "; expected 1 or more, in order");
+                    "an adaptive limit is between " + min + " and " + max + "; expected 1 or more, in order");
         }
-        this.least = least;
-        this.most = most;
-        this.limit = most;
-        this.busy = new BusyPoint(Math.max(1, least / MIN_ENOUGH));
+        this.min = min;
+        this.max = max;
+        this.limit = max;
+        this.busy = new BusyPoint(Math.max(1, min / MIN_ENOUGH));
     }
 
     @Override
     public int first() {
-        return most;
+        return max;
     }
 
     @Override
     public String describe() {
-        return "adaptive, " + least + " to " + most;
+        return "adaptive, " + min + " to " + max;
     }
 
     @Override
@@ -175,7 +175,7 @@ public final class GradientLimit implements Limit {
         }
         if (seen.ended() == 0) {
             trial = null;
-            to(most);
+            to(max);
         } else if (!seen.queue()) {
             trial = null;
             dependent = false;
@@ -208,7 +208,7 @@ public final class GradientLimit implements Limit {
         double ratio = (TOLERANCE * usualNanos + BEARABLE_NANOS) / seen.meanNanos();
         double inside = Math.min(limit, seen.inside());
         boolean hardlyWaiting = seen.meanNanos() <= HARDLY_WAITING * usualNanos;
-        if (ratio >= 1 ? (dependent && !hardlyWaiting) || inside < REACHED * limit : inside <= least) {
+        if (ratio >= 1 ? (dependent && !hardlyWaiting) || inside < REACHED * limit : inside <= min) {
             hold(seen, inside);
         } else if (ratio >= 1) {
             heldNanos = 0;
@@ -286,6 +286,6 @@ public final class GradientLimit implements Limit {
     }
 
     private void to(double wanted) {
-        limit = Math.max(least, Math.min(most, wanted));
+        limit = Math.max(min, Math.min(max, wanted));
     }
 }

@@ -95,7 +95,7 @@ public final class Limiter {
     private volatile int fewBefore;
     private volatile boolean measuring;
     private volatile long phaseBegun;
-    private volatile int most;
+    private volatile int max;
     private volatile long shortestNanos = MIN_NANOS;
     private volatile long hangingAfterNanos = LONG_NANOS;
 
@@ -210,8 +210,8 @@ public final class Limiter {
         if (met < sparseBelow) {
             sparse.incrementAndGet();
         }
-        if (met >= most) {
-            most = met + 1;
+        if (met >= max) {
+            max = met + 1;
         }
         if (share != null) {
             shares.entered(share);
@@ -342,7 +342,7 @@ public final class Limiter {
         nanos.set(0);
         crowded.set(0);
         sparse.set(0);
-        most = 0;
+        max = 0;
     }
 
     private Limit.Window look(long now) {
@@ -350,7 +350,7 @@ public final class Limiter {
         int met = crowded.get();
         int places = Math.min(current, servedAtOnce + Math.max(0, elsewhere.get()));
         overloaded = met * 10L >= calls && sparse.get() * 10L <= met;
-        int reached = Math.min(places, most);
+        int reached = Math.min(places, max);
         shares.windowEnds();
         if (calls < FEW) {
             hangingAfterNanos = Math.min(2 * hangingAfterNanos, MAX_HANGING_NANOS);
@@ -360,7 +360,7 @@ public final class Limiter {
         shortestNanos = Math.max(MIN_NANOS, Math.min(MAX_NANOS, (long) mean));
         hangingAfterNanos = Math.max(LONG_NANOS, (long) (HANGING * mean));
         double perSecond = (calls + endedOfBefore.get()) * 1e9 / Math.max(1, now - phaseBegun);
-        boolean flooded = overloaded && askedFrom < crowdedFrom && most < crowdedFrom;
+        boolean flooded = overloaded && askedFrom < crowdedFrom && max < crowdedFrom;
         return new Limit.Window(calls, mean, perSecond, reached, overloaded, flooded);
     }
 }

@@ -238,7 +238,7 @@ public final class RpcMeters {
                     .tags(methodTags(service, method))
                     .register(registry);
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.error("{}: the time in the queue cannot be measured", method, shown));
+            Thrown.log(e, exception -> LOG.error("{}: the time in the queue cannot be measured", method, exception));
             return null;
         }
     }

@@ -132,16 +132,16 @@ public record RegistryUrl(
     /** Returns the address without the user, the password and any parameter values that may be secret. */
     @Override
     public String toString() {
-        StringBuilder shown = new StringBuilder(scheme).append("://");
+        StringBuilder text = new StringBuilder(scheme).append("://");
         if (hasCredentials()) {
-            shown.append(MASK).append('@');
+            text.append(MASK).append('@');
         }
-        shown.append(String.join(",", hosts)).append(path);
+        text.append(String.join(",", hosts)).append(path);
         char separator = '?';
         for (Map.Entry<String, String> parameter : new TreeMap<>(parameters).entrySet()) {
-            shown.append(separator).append(parameter.getKey()).append('=').append(shown(parameter.getKey()));
+            text.append(separator).append(parameter.getKey()).append('=').append(shown(parameter.getKey()));
             separator = '&';
         }
-        return shown.toString();
+        return text.toString();
     }
 }

@@ -147,9 +147,9 @@ public final class RememberedSource implements EndpointSource {
     }
 
     @Override
-    public void start(Consumer<EndpointSnapshot> told) {
+    public void start(Consumer<EndpointSnapshot> receiver) {
         synchronized (this) {
-            listener = told;
+            listener = receiver;
         }
         source.start(this::pass);
     }
@@ -158,10 +158,10 @@ public final class RememberedSource implements EndpointSource {
         if (snapshot.state() != State.UNKNOWN || !snapshot.why().isEmpty()) {
             answered = true;
         }
-        Consumer<EndpointSnapshot> told = listener;
-        if (told != null) {
-            offerBeforeEmptyList(snapshot, told);
-            told.accept(remembering(snapshot));
+        Consumer<EndpointSnapshot> receiver = listener;
+        if (receiver != null) {
+            offerBeforeEmptyList(snapshot, receiver);
+            receiver.accept(remembering(snapshot));
         }
     }
 
@@ -169,14 +169,14 @@ public final class RememberedSource implements EndpointSource {
      * Reports the stored list if the first list of the wrapped source is empty, for example because the registry has
      * lost its data. The empty list follows it, so only those stored providers that answer stay in use.
      */
-    private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> told) {
+    private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> receiver) {
         if (snapshot.state() != State.EMPTY || heard) {
             return;
         }
         heard = true;
         Remembered remembered = offered ? Remembered.NOTHING : read();
         if (!remembered.isEmpty()) {
-            told.accept(stale(remembered, snapshot.since(), source + " lists no provider")
+            receiver.accept(stale(remembered, snapshot.since(), source + " lists no provider")
                     .withRules(snapshot.rules()));
         }
     }
@@ -188,11 +188,11 @@ public final class RememberedSource implements EndpointSource {
         }
         Remembered remembered = read();
         synchronized (this) {
-            Consumer<EndpointSnapshot> told = listener;
-            if (!answered && told != null && !remembered.isEmpty()) {
+            Consumer<EndpointSnapshot> receiver = listener;
+            if (!answered && receiver != null && !remembered.isEmpty()) {
                 answered = true;
                 offered = true;
-                told.accept(stale(remembered, Instant.now(), source + " has not answered yet"));
+                receiver.accept(stale(remembered, Instant.now(), source + " has not answered yet"));
             }
         }
     }

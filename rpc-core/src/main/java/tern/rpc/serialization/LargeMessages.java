@@ -75,8 +75,8 @@ public final class LargeMessages {
 
     /** Returns the maximum size of a request that is decoded without a permit, for the given size of the heap. */
     static int uncheckedBytes(long heapBytes) {
-        long most = heapBytes / UNCHECKED_HEAP_SHARE / UNCHECKED_REQUESTS / OBJECTS_FACTOR;
-        return (int) Math.max(MIN_UNCHECKED_BYTES, Math.min(MAX_UNCHECKED_BYTES, most));
+        long max = heapBytes / UNCHECKED_HEAP_SHARE / UNCHECKED_REQUESTS / OBJECTS_FACTOR;
+        return (int) Math.max(MIN_UNCHECKED_BYTES, Math.min(MAX_UNCHECKED_BYTES, max));
     }
 
     /** Returns the size of the heap divided by {@code share}, in KiB. */

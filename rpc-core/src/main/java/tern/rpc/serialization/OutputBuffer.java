@@ -79,13 +79,13 @@ public final class OutputBuffer {
         }
     }
 
-    private void empty(int most, int prefix, @Nullable MessageKind sort) {
+    private void empty(int max, int prefix, @Nullable MessageKind sort) {
         release();
         this.position = 0;
-        this.limit = most;
+        this.limit = max;
         this.prefixBytes = prefix;
         this.kind = sort;
-        this.bound = Math.min(array.length, most);
+        this.bound = Math.min(array.length, max);
     }
 
     /**
@@ -181,8 +181,8 @@ public final class OutputBuffer {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
         // The array never needs to be larger than the limit of the buffer.
-        int most = Math.min(limit, Integer.MAX_VALUE - 8);
-        int larger = (int) Math.max(needed, Math.min(array.length * 2L, most));
+        int maxBytes = Math.min(limit, Integer.MAX_VALUE - 8);
+        int larger = (int) Math.max(needed, Math.min(array.length * 2L, maxBytes));
         LargeWork work = inTurns;
         if (larger > LargeWork.LARGE_BYTES && work != null) {
             if (turn == null) {

@@ -159,7 +159,7 @@ final class Dispatcher implements CallHandler {
                             && methodReserve.enterBeyond(limiter.limit(), call)
                     : methodReserve.enterWithoutPermit(call);
         } catch (Throwable e) { // The call is refused, so that its caller gets an answer even if memory is exhausted.
-            Thrown.log(e, shown -> LOG.error("The method of a call could not be found", shown));
+            Thrown.log(e, exception -> LOG.error("The method of a call could not be found", exception));
             return false;
         }
     }
@@ -222,7 +222,7 @@ final class Dispatcher implements CallHandler {
         } catch (Throwable e) {
             // The caller must get an answer even if the count fails, for example because the meter registry throws an
             // exception.
-            Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
+            Thrown.log(e, exception -> LOG.error("A refused call could not be counted", exception));
         }
         if (call.expectsAnswer()) {
             call.fail(failure(call, reason), pushBack(reason));

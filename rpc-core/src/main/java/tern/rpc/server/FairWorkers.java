@@ -297,8 +297,8 @@ final class FairWorkers {
      */
     static boolean maySpare(WorkerPool spare, Share share, int held) {
         int used = spare.admitted();
-        int most = share.isPart() ? spare.maxThreads() / FOR_ALL_PARTS : spare.maxThreads();
-        return held <= Math.max(FEW, most - used) && (!share.isPart() || used < most);
+        int max = share.isPart() ? spare.maxThreads() / FOR_ALL_PARTS : spare.maxThreads();
+        return held <= Math.max(FEW, max - used) && (!share.isPart() || used < max);
     }
 
     private int free() {

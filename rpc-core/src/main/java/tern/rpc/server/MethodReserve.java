@@ -116,8 +116,8 @@ final class MethodReserve {
                 && enter(Math.min(WITHOUT_PERMIT * threads.maxThreads(), Math.max(1, limit / BEYOND_PART)));
     }
 
-    private boolean enter(int most) {
-        if (withoutPermit.incrementAndGet() <= most) {
+    private boolean enter(int max) {
+        if (withoutPermit.incrementAndGet() <= max) {
             return true;
         }
         withoutPermit.decrementAndGet();
@@ -135,8 +135,8 @@ final class MethodReserve {
             return null;
         }
         MethodDescriptor method = named.service().overloads(named.name()).get(0);
-        int most = Math.max(FEW, threads.maxThreads() / 2);
-        return calls.of(method) < most ? method : null;
+        int max = Math.max(FEW, threads.maxThreads() / 2);
+        return calls.of(method) < max ? method : null;
     }
 
     /**

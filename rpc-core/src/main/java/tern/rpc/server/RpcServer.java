@@ -342,8 +342,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         private Limit defaultLimit() {
-            int most = (int) Math.min(Integer.MAX_VALUE, Math.max(MAX_CALLS, (long) threads + queueCapacity));
-            return new GradientLimit(Math.min(MIN_CALLS, most), most);
+            int max = (int) Math.min(Integer.MAX_VALUE, Math.max(MAX_CALLS, (long) threads + queueCapacity));
+            return new GradientLimit(Math.min(MIN_CALLS, max), max);
         }
 
         /**

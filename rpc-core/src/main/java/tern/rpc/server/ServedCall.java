@@ -93,7 +93,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
             failUndecoded(failure);
             return;
         }
-        Thrown.log(failure, shown -> LOG.error("{} could not be started", found.method(), shown));
+        Thrown.log(failure, exception -> LOG.error("{} could not be started", found.method(), exception));
         end(null, ServedFailures.notStarted(found.method(), served ? Executed.MAYBE : Executed.NO, failure));
     }
 
@@ -307,9 +307,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         try {
             return answer(found, response, failure);
         } catch (Throwable e) { // the answer or the exception cannot be encoded, or memory is exhausted
-            RpcException told = ServedFailures.unanswerable(found.method(), e);
-            failAnyhow(told);
-            return told;
+            RpcException reported = ServedFailures.unanswerable(found.method(), e);
+            failAnyhow(reported);
+            return reported;
         }
     }
 
@@ -321,7 +321,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         try {
             call.fail(failure, new Metadata());
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.error("{} could not be answered", name(), shown));
+            Thrown.log(e, exception -> LOG.error("{} could not be answered", name(), exception));
         }
     }
 
@@ -411,7 +411,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         try {
             record(found, failure, cause == null ? failure : cause);
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.error("{} could not be counted", found.method(), shown));
+            Thrown.log(e, exception -> LOG.error("{} could not be counted", found.method(), exception));
         } finally {
             if (state == ENDED_LAST) {
                 stopped(true);

@@ -63,8 +63,9 @@ final class StreamWaits {
                 long earned = (taken - paidBytes) / RENEWAL_BYTES;
                 if (earned > 0) {
                     paidBytes += earned * RENEWAL_BYTES;
-                    long most = 1 + (step + RENEWAL_BYTES - 1) / RENEWAL_BYTES;
-                    leftNanos = Math.min(most * longestNanos, leftNanos + Math.min(earned, most) * longestNanos);
+                    long maxSteps = 1 + (step + RENEWAL_BYTES - 1) / RENEWAL_BYTES;
+                    leftNanos =
+                            Math.min(maxSteps * longestNanos, leftNanos + Math.min(earned, maxSteps) * longestNanos);
                 }
                 return leftNanos;
             }

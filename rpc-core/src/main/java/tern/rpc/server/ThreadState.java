@@ -39,10 +39,10 @@ final class ThreadState {
         } catch (Throwable e) {
             Thrown.log(
                     e,
-                    shown -> LOG.warn(
+                    exception -> LOG.warn(
                             "{} could not clear the state of a thread",
                             clear.getClass().getName(),
-                            shown));
+                            exception));
         }
     }
 

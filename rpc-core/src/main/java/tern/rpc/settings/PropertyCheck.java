@@ -8,16 +8,16 @@ public final class PropertyCheck {
 
     private PropertyCheck() {}
 
-    public static int between(String property, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new InvalidPropertyException(property, value, least + " to " + most);
+    public static int between(String property, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new InvalidPropertyException(property, value, min + " to " + max);
         }
         return value;
     }
 
-    public static int atLeast(String property, int value, int least) {
-        if (value < least) {
-            throw new InvalidPropertyException(property, value, least + " or more");
+    public static int atLeast(String property, int value, int min) {
+        if (value < min) {
+            throw new InvalidPropertyException(property, value, min + " or more");
         }
         return value;
     }

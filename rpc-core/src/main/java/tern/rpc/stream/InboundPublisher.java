@@ -167,7 +167,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             try {
                 handle(event);
             } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
-                Thrown.log(e, shown -> LOG.error("{}: a message could not be delivered", name, shown));
+                Thrown.log(e, exception -> LOG.error("{}: a message could not be delivered", name, exception));
             }
             if (unhandled.decrementAndGet() == 0) {
                 return;

@@ -70,13 +70,13 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
                     throw new IllegalStateException(name + ": onNext would have to wait on the event loop "
                             + self.getName() + "; check isReady() before, or send from another thread");
                 }
-                long most = sink.mayWaitNanos();
-                if (most <= 0) {
+                long maxNanos = sink.mayWaitNanos();
+                if (maxNanos <= 0) {
                     return;
                 }
                 long began = clock.nanoTime();
-                LockSupport.parkNanos(this, Math.min(most, sink.deadline().remainingNanos(began)));
-                if (most != Long.MAX_VALUE) {
+                LockSupport.parkNanos(this, Math.min(maxNanos, sink.deadline().remainingNanos(began)));
+                if (maxNanos != Long.MAX_VALUE) {
                     sink.hasWaited(clock.nanoTime() - began);
                 }
                 if (Thread.interrupted()) {

@@ -81,8 +81,8 @@ public final class SerialExecutor implements Executor {
             // The thread pool has rejected the task, or no thread could be created (OutOfMemoryError).
             Thrown.log(
                     e,
-                    shown -> LOG.error(
-                            "The executor of a stream failed; its tasks run on the submitting thread", shown));
+                    exception -> LOG.error(
+                            "The executor of a stream failed; its tasks run on the submitting thread", exception));
             return !turn.claim();
         }
         return true;
@@ -104,7 +104,7 @@ public final class SerialExecutor implements Executor {
         try {
             task.run();
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.error("A task of a stream failed", shown));
+            Thrown.log(e, exception -> LOG.error("A task of a stream failed", exception));
         } finally {
             running = null;
         }

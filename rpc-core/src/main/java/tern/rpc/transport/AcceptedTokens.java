@@ -135,11 +135,11 @@ public final class AcceptedTokens {
         }
     }
 
-    private boolean isAccepted(@Nullable String shown) {
-        if (shown == null) {
+    private boolean isAccepted(@Nullable String candidate) {
+        if (candidate == null) {
             return false;
         }
-        byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = candidate.getBytes(StandardCharsets.UTF_8);
         boolean accepted = false;
         for (Token token : tokens) { // all tokens are compared, so that the time does not reveal which token matched
             accepted |= token.matches(bytes);

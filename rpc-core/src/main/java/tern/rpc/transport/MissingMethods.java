@@ -65,8 +65,8 @@ public final class MissingMethods {
         List<String> all = service.methodNames();
         boolean isRanked = all.size() > 1 && all.size() <= MAX_RANKED && ranked.take();
         List<String> names = isRanked ? nearestFirst(all, compared(name)) : all;
-        String shown = String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)));
-        return names.size() > MAX_NAMES ? shown + " and " + (names.size() - MAX_NAMES) + " more" : shown;
+        String text = String.join(", ", names.subList(0, Math.min(names.size(), MAX_NAMES)));
+        return names.size() > MAX_NAMES ? text + " and " + (names.size() - MAX_NAMES) + " more" : text;
     }
 
     private static List<String> nearestFirst(List<String> names, String written) {

@@ -36,8 +36,8 @@ public final class Token {
      * Returns whether the given text equals the token. The duration of the comparison does not reveal how many
      * characters match.
      */
-    boolean matches(byte[] shown) {
-        return MessageDigest.isEqual(shown, bytes);
+    boolean matches(byte[] candidate) {
+        return MessageDigest.isEqual(candidate, bytes);
     }
 
     @Override

@@ -84,15 +84,15 @@ final class BlockedLoops {
     /**
      * Describes code that blocks an event loop as a cause.
      *
-     * @param shown the line that blocks the loop, with the method that it calls
+     * @param place the line that blocks the loop, with the method that it calls
      */
-    static CauseDescription describe(Part part, String shown, String loop) {
+    static CauseDescription describe(Part part, String place, String loop) {
         return new CauseDescription(
                 "EVENT LOOP BLOCKED",
                 part.name(),
                 Change.of(
                         Where.CODE,
-                        "move the code at " + shown + " off the event loop " + loop
+                        "move the code at " + place + " off the event loop " + loop
                                 + ": use a non-blocking client, or run this code on other threads"
                                 + " (subscribeOn(Schedulers.boundedElastic()), an executor); all other requests of this loop wait for it"),
                 List.of());

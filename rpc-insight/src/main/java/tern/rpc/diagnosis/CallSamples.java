@@ -183,9 +183,9 @@ final class CallSamples {
                 }
             }
         }
-        int least = looks / 3;
+        int threshold = looks / 3;
         return called.entrySet().stream()
-                .filter(entry -> entry.getValue() > least)
+                .filter(entry -> entry.getValue() > threshold)
                 .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))
                 .map(Map.Entry::getKey)
                 .orElse(null);
@@ -224,9 +224,9 @@ final class CallSamples {
                 }
             }
         }
-        int least = looks;
+        int threshold = looks;
         return kinds.entrySet().stream()
-                .filter(entry -> 2 * entry.getValue() >= least)
+                .filter(entry -> 2 * entry.getValue() >= threshold)
                 .max(Map.Entry.comparingByValue())
                 .map(Map.Entry::getKey)
                 .orElse(null);

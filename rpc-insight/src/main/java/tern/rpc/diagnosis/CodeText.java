@@ -55,21 +55,21 @@ final class CodeText {
             return task(part, executor, tasks);
         }
         String calls = excess.samples.shownLineOf(part);
-        String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
+        String place = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
-            return new LockText(evidence, excess).describe(part, shown, line, excess.samples.ownersWorkIn(part));
+            return new LockText(evidence, excess).describe(part, place, line, excess.samples.ownersWorkIn(part));
         }
         String called = excess.samples.calledIn(part);
         if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
-            return initialization(part, called == null ? shown : shown + " (" + called + ")", line);
+            return initialization(part, called == null ? place : place + " (" + called + ")", line);
         }
         if (part.kind() == Part.Kind.RESULT && called != null && ChildProcesses.isWait(called)) {
             String process = ChildProcesses.youngest();
             String name = process == null ? "used in " + part.name() : process;
-            return childProcess(name, process == null ? "it" : process, "the call waits for its end in " + shown, line);
+            return childProcess(name, process == null ? "it" : process, "the call waits for its end in " + place, line);
         }
         CauseDescription description =
-                describe(part, called == null ? shown : shown + " (" + called + ")" + Hints.waiting(called), line);
+                describe(part, called == null ? place : place + " (" + called + ")" + Hints.waiting(called), line);
         if (called == null) {
             return description;
         }
@@ -78,33 +78,33 @@ final class CodeText {
         return new CauseDescription(description.kind(), description.name(), description.change(), facts);
     }
 
-    private CauseDescription describe(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription describe(Part part, String place, @Nullable StackTraceElement line) {
         return switch (part.kind()) {
-            case SLEEP -> sleep(part, shown, line);
-            case RESULT -> result(part, shown, line);
-            case FILE -> file(part, shown, line);
+            case SLEEP -> sleep(part, place, line);
+            case RESULT -> result(part, place, line);
+            case FILE -> file(part, place, line);
             case SOCKET ->
                 code(
                         "SLOW SOCKET",
                         part.name(),
-                        "check the peer that " + shown + " talks to, or set a shorter timeout",
+                        "check the peer that " + place + " talks to, or set a shorter timeout",
                         line);
-            case EVENT_LOOP -> eventLoop(part, shown);
+            case EVENT_LOOP -> eventLoop(part, place);
             case RESOLVER ->
                 code(
                         "SLOW NAME LOOKUP",
                         part.name(),
-                        "check the DNS resolver of this machine; the lookups are in " + shown,
+                        "check the DNS resolver of this machine; the lookups are in " + place,
                         line);
             case CLASS_LOADING ->
                 code(
                         "CLASS LOADING",
                         part.name(),
                         "load the class before the first call; if each call creates a class loader, proxy, script or"
-                                + " mapper, create it once and keep it: in " + shown,
+                                + " mapper, create it once and keep it: in " + place,
                         line);
-            case CLASS_INITIALIZATION -> initialization(part, shown, line);
-            case NATIVE -> code("NATIVE CODE", part.name(), standing(shown, line), line);
+            case CLASS_INITIALIZATION -> initialization(part, place, line);
+            case NATIVE -> code("NATIVE CODE", part.name(), standing(place, line), line);
             case ELSEWHERE ->
                 code(
                         "OTHER THREADS",
@@ -129,10 +129,10 @@ final class CodeText {
                     .describe(part, ApplicationCode.shown(owner.line()) + wanted, owner.line(), owner.work());
         }
         StackTraceElement line = tasks.lines.get(part);
-        String shown = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
+        String place = shown(part, tasks) + (tasks.isExecutor ? ", in tasks of " : ", in threads ") + executor;
         CauseDescription description = part.kind() == Part.Kind.LOCK
-                ? new LockText(evidence, excess).describe(part, shown, line, null)
-                : describe(part, shown, line);
+                ? new LockText(evidence, excess).describe(part, place, line, null)
+                : describe(part, place, line);
         if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
             return description;
         }
@@ -159,21 +159,21 @@ final class CodeText {
     }
 
     /** Describes a sleep in application code. After a failed operation, the sleep is a pause before a retry. */
-    private CauseDescription sleep(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription sleep(Part part, String place, @Nullable StackTraceElement line) {
         RepeatedOperations repeated = new RepeatedOperations(excess, operations);
         RepeatedOperations.Failed failing = repeated.failedIn(part);
         RepeatedOperations.Polled polled = repeated.polledIn(part);
         if (failing == null && polled != null) {
-            return polling(part, polled, shown, line);
+            return polling(part, polled, place, line);
         }
         if (failing != null) {
-            return retry(failing, shown, excess.samples.calledIn(part));
+            return retry(failing, place, excess.samples.calledIn(part));
         }
         if (sleepsRepeatedly(part)) {
             return code(
                     "CODE POLLS",
                     part.name(),
-                    "calls sleep repeatedly in " + shown
+                    "calls sleep repeatedly in " + place
                             + ": if the code waits until something happens, find out why"
                             + " it comes late, and wait for a signal (a condition, a future, a message) instead of the"
                             + " loop; otherwise do not sleep in calls" + unmeasured(part),
@@ -184,8 +184,8 @@ final class CodeText {
                 "CODE SLEEPS",
                 part.name(),
                 (called == null || isOwnSleep(called)
-                                ? "do not sleep in " + shown
-                                : called + " sleeps in " + shown
+                                ? "do not sleep in " + place
+                                : called + " sleeps in " + place
                                         + ": find out which failed operation it repeats or which limit"
                                         + " it waits for, or configure fewer and shorter pauses")
                         + unmeasured(part),
@@ -254,8 +254,8 @@ final class CodeText {
      * process.
      */
     private static CauseDescription polling(
-            Part part, RepeatedOperations.Polled polled, String shown, @Nullable StackTraceElement line) {
-        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + shown;
+            Part part, RepeatedOperations.Polled polled, String place, @Nullable StackTraceElement line) {
+        String attempts = Math.round(polled.attempts()) + " times " + polled.name() + " per call, in " + place;
         boolean isLock = polled.phase() == Phase.REDIS
                 && LOCK_COMMANDS.matcher(polled.name()).find();
         return code(
@@ -280,22 +280,22 @@ final class CodeText {
                 .orElse("");
     }
 
-    private CauseDescription file(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription file(Part part, String place, @Nullable StackTraceElement line) {
         String process = ChildProcesses.youngest();
-        boolean isRead = shown.contains("InputStream.") || shown.contains("Reader.");
+        boolean isRead = place.contains("InputStream.") || place.contains("Reader.");
         return isRead && process != null
-                ? childProcess(process, process, "its output is read in " + shown, line)
+                ? childProcess(process, process, "its output is read in " + place, line)
                 : code(
                         "SLOW FILE",
                         part.name(),
-                        "do not access files in calls, or check the disk or the process whose output is read: " + shown
-                                + Hints.file(shown),
+                        "do not access files in calls, or check the disk or the process whose output is read: " + place
+                                + Hints.file(place),
                         line);
     }
 
-    private CauseDescription eventLoop(Part part, String shown) {
+    private CauseDescription eventLoop(Part part, String place) {
         String loop = BlockedLoops.loopOf(part, evidence, excess);
-        return BlockedLoops.describe(part, shown, loop == null ? "that runs it" : loop);
+        return BlockedLoops.describe(part, place, loop == null ? "that runs it" : loop);
     }
 
     /** @param use how the call waits for the program, and where */
@@ -310,17 +310,17 @@ final class CodeText {
     }
 
     /** Returns the advice for a thread that neither waits nor uses processor time. */
-    private static String standing(String shown, @Nullable StackTraceElement line) {
-        boolean isNative = line == null || line.isNativeMethod() || shown.endsWith(")");
+    private static String standing(String place, @Nullable StackTraceElement line) {
+        boolean isNative = line == null || line.isNativeMethod() || place.endsWith(")");
         return isNative
-                ? "find out why the native method in " + shown + " does not return"
-                : "the line " + shown + " uses no processor time and shows no wait: it may wait for a class that"
+                ? "find out why the native method in " + place + " does not return"
+                : "the line " + place + " uses no processor time and shows no wait: it may wait for a class that"
                         + " another thread initializes (jcmd PID Thread.print names it), or for memory that is read"
                         + " from a disk";
     }
 
     /** Describes the wait of calls for the end of a static initializer. */
-    private CauseDescription initialization(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
@@ -338,13 +338,13 @@ final class CodeText {
                 Change.of(
                         Where.CODE,
                         "initialize " + part.name() + " when the application starts, or do the work of its static"
-                                + " initializer outside of calls and with a timeout: " + shown
+                                + " initializer outside of calls and with a timeout: " + place
                                 + "; every use of the class waits until the initializer ends; more threads do not"
                                 + " help"),
                 facts);
     }
 
-    private CauseDescription result(Part part, String shown, @Nullable StackTraceElement line) {
+    private CauseDescription result(Part part, String place, @Nullable StackTraceElement line) {
         if (part.name().startsWith(TASKS)) {
             return code(
                     "TASKS WAIT FOR TASKS",
@@ -357,7 +357,7 @@ final class CodeText {
         CauseDescription full = executors.fullExecutor(part);
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());
-            facts.add("waits    in " + shown);
+            facts.add("waits    in " + place);
             return new CauseDescription(full.kind(), full.name(), full.change(), facts);
         }
         String hint = Hints.result(excess.samples.calledIn(part));
@@ -376,11 +376,11 @@ final class CodeText {
                     + " block)";
         }
         String change = hint.isEmpty()
-                ? "find out what completes the result that " + shown
+                ? "find out what completes the result that " + place
                         + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the"
                         + " answer of a server, as in an asynchronous client (Kafka, HTTP), find out why the server"
                         + " answers slowly; or do not wait for the result within the call"
-                : hint + ": calls wait in " + shown;
+                : hint + ": calls wait in " + place;
         String failed = work.failedTasks(part);
         String first =
                 failed == null ? "" : "find out why tasks fail before they complete this result: " + failed + "; ";

@@ -202,17 +202,17 @@ final class CollectorLog implements NotificationListener, PauseTimes {
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
-        long least = Long.MAX_VALUE;
+        long smallest = Long.MAX_VALUE;
         Iterator<Use> newest = uses.descendingIterator();
         for (int i = 0; i < RECENT && newest.hasNext(); i++) {
             Use use = newest.next();
             if (use.major() && now - use.atNanos() < MAJOR_NANOS) {
-                least = use.bytes();
+                smallest = use.bytes();
                 break;
             }
-            least = Math.min(least, use.bytes());
+            smallest = Math.min(smallest, use.bytes());
         }
-        return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) least / max);
+        return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) smallest / max);
     }
 
     /**

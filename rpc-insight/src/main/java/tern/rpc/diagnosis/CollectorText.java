@@ -1,8 +1,8 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -214,12 +214,12 @@ final class CollectorText {
     }
 
     private String fewerObjects(String who) {
-        Machine.Burner most = mostAllocating();
-        if (most == null || most.place() == null || most.servesCalls()) {
+        Machine.Burner topAllocator = mostAllocating();
+        if (topAllocator == null || topAllocator.place() == null || topAllocator.servesCalls()) {
             return "create fewer or smaller objects per call" + who;
         }
-        return "create fewer or smaller objects at the same time in " + most.place() + ", where threads " + most.name()
-                + "* allocate " + Math.round(most.allocatedPerSecond() / 1e6) + " MB/s";
+        return "create fewer or smaller objects at the same time in " + topAllocator.place() + ", where threads "
+                + topAllocator.name() + "* allocate " + Math.round(topAllocator.allocatedPerSecond() / 1e6) + " MB/s";
     }
 
     /**
@@ -242,34 +242,34 @@ final class CollectorText {
         return evidence.machine().burners().stream()
                 .filter(burner -> !burner.name().startsWith(DIAGNOSIS))
                 .max(Comparator.comparingDouble(Machine.Burner::allocatedPerSecond))
-                .filter(most -> most.allocatedPerSecond() >= MIN_ALLOCATION)
+                .filter(top -> top.allocatedPerSecond() >= MIN_ALLOCATION)
                 .orElse(null);
     }
 
     /** Describes the threads that allocate the most memory, with the code that they run. */
     String allocators() {
-        Machine.Burner most = mostAllocating();
-        if (most == null) {
+        Machine.Burner topAllocator = mostAllocating();
+        if (topAllocator == null) {
             return "";
         }
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
         String called = code == null ? null : excess.samples.calledIn(code);
         // The many samples of the calls are better evidence than the single sample of the thread.
-        if (most.servesCalls() && line != null) {
+        if (topAllocator.servesCalls() && line != null) {
             return String.format(
                     Locale.ROOT,
                     "; calls allocate %.0f MB/s, check %s first%s",
-                    most.allocatedPerSecond() / 1e6,
+                    topAllocator.allocatedPerSecond() / 1e6,
                     ApplicationCode.shown(line),
                     called == null ? "" : ", which calls " + called + Hints.computing(called));
         }
         return String.format(
                 Locale.ROOT,
                 "; %s* allocate%s, %.0f MB/s",
-                most.name(),
-                most.place() == null ? "" : " in " + most.place(),
-                most.allocatedPerSecond() / 1e6);
+                topAllocator.name(),
+                topAllocator.place() == null ? "" : " in " + topAllocator.place(),
+                topAllocator.allocatedPerSecond() / 1e6);
     }
 
     /** Returns the code in which calls use the most processor time; null if calls use none. */

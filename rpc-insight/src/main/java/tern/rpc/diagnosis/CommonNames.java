@@ -140,11 +140,11 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
             return null;
         }
         String best = null;
-        double least = Double.MAX_VALUE;
+        double smallest = Double.MAX_VALUE;
         for (Map.Entry<String, Integer> entry : anywhere.entrySet()) {
             double depth = (double) depths.getOrDefault(entry.getKey(), 0) / entry.getValue();
-            if (entry.getValue() >= COMMON * looks && depth < least) {
-                least = depth;
+            if (entry.getValue() >= COMMON * looks && depth < smallest) {
+                smallest = depth;
                 best = entry.getKey();
             }
         }

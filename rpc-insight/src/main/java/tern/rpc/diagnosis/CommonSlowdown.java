@@ -96,8 +96,8 @@ final class CommonSlowdown {
     }
 
     private static boolean areSame(Collection<Double> times) {
-        double least = times.stream().min(Comparator.naturalOrder()).orElse(0.0);
-        double most = times.stream().max(Comparator.naturalOrder()).orElse(0.0);
-        return times.size() > 1 && most < SAME * least;
+        double smallest = times.stream().min(Comparator.naturalOrder()).orElse(0.0);
+        double largest = times.stream().max(Comparator.naturalOrder()).orElse(0.0);
+        return times.size() > 1 && largest < SAME * smallest;
     }
 }

@@ -172,10 +172,10 @@ final class DatabaseLocks {
                 && writes.size() > 1
                 && all.stream().allMatch(name -> Statements.isWrite(name) ? isLocked(name) : isAsUsual(name));
         Set<String> others = only(ofStore(statement), name -> !table.equals(Statements.table(name)) && isKnown(name));
-        boolean shown = others.isEmpty()
+        boolean isShown = others.isEmpty()
                 ? holder(table, statement) != null
                 : all.size() > 1 || holder(table, statement) != null;
-        boolean isLock = (areAll && shown) || areWrites;
+        boolean isLock = (areAll && isShown) || areWrites;
         return isLock && others.stream().allMatch(this::isAsUsual) ? (areAll ? all : writes) : Set.of();
     }
 
@@ -228,8 +228,8 @@ final class DatabaseLocks {
 
     /** Returns whether no read became slower, compared with the writing statement that became slower by least. */
     private boolean areLittleSlower(Set<String> reads, Set<String> writes) {
-        double least = writes.stream().mapToDouble(this::longer).min().orElse(0);
-        return reads.stream().allMatch(read -> isAsUsual(read) || longer(read) <= LITTLE * least);
+        double smallest = writes.stream().mapToDouble(this::longer).min().orElse(0);
+        return reads.stream().allMatch(read -> isAsUsual(read) || longer(read) <= LITTLE * smallest);
     }
 
     private static @Nullable String commitIn(Set<String> statements) {

@@ -423,7 +423,10 @@ public final class Diagnostician {
                 current.refusedSince(start),
                 counts,
                 seen.usually(
-                        usual.figure("allocated"), usual.figure("busy"), usual.figure("urgent"), usual.figure("stolen")),
+                        usual.figure("allocated"),
+                        usual.figure("busy"),
+                        usual.figure("urgent"),
+                        usual.figure("stolen")),
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits(),

@@ -60,16 +60,16 @@ final class ExhaustedHeap {
     Cause cause(List<RunningCall> running, double share) {
         double ofMs =
                 running.stream().mapToLong(RunningCall::runningNanos).average().orElse(0) / 1e6;
-        RunningCall most = largest(running);
+        RunningCall largest = largest(running);
         long heap = Runtime.getRuntime().maxMemory() >> 20;
         List<String> facts = new ArrayList<>();
         facts.add(String.format(Locale.ROOT, "paused   %.0f %% of the time", 100 * share));
         facts.add("heap     " + heap + " MB, nearly full after collections");
         String who = "a histogram of its objects (jcmd PID GC.class_histogram) shows which objects fill it";
-        if (most != null) {
-            String place = place(most);
-            facts.add("running  " + most.method() + ", whose thread allocates most" + place);
-            who = "check " + most.method() + " first, whose thread allocates most" + place + "; " + who;
+        if (largest != null) {
+            String place = place(largest);
+            facts.add("running  " + largest.method() + ", whose thread allocates most" + place);
+            who = "check " + largest.method() + " first, whose thread allocates most" + place + "; " + who;
         } else {
             String common = commonPlace(running);
             who = common == null ? who : "check " + common + " first, where most running calls were found; " + who;
@@ -93,7 +93,7 @@ final class ExhaustedHeap {
     private @Nullable RunningCall largest(List<RunningCall> running) {
         Map<CallLedger, Long> seen = new IdentityHashMap<>();
         RunningCall largest = null;
-        long most = 0;
+        long largestBytes = 0;
         for (RunningCall call : running) {
             long bytes = call.threadId() == RunningCall.NO_THREAD ? -1 : allocatedBytes.applyAsLong(call.threadId());
             if (bytes < 0) {
@@ -101,8 +101,8 @@ final class ExhaustedHeap {
             }
             long first = firstSeen.getOrDefault(call.ledger(), bytes);
             seen.put(call.ledger(), first);
-            if (bytes - first > most) {
-                most = bytes - first;
+            if (bytes - first > largestBytes) {
+                largestBytes = bytes - first;
                 largest = call;
             }
         }
@@ -126,9 +126,9 @@ final class ExhaustedHeap {
                 }
             }
         }
-        int most = read / 2;
+        int threshold = read / 2;
         return places.entrySet().stream()
-                .filter(place -> place.getValue() > most)
+                .filter(place -> place.getValue() > threshold)
                 .map(Map.Entry::getKey)
                 .findFirst()
                 .orElse(null);

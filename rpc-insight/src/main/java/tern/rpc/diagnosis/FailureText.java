@@ -253,8 +253,8 @@ final class FailureText {
     static String ofPeer(String peer, String failure) {
         for (Known known : OF_PEERS) {
             if (known.text.matcher(failure).find()) {
-                String shown = failure.equals("Connection refused") ? address(peer) : peer;
-                return known.change.replace("%s", shown) + (isKnown(failure) ? "" : ": it fails with " + failure);
+                String target = failure.equals("Connection refused") ? address(peer) : peer;
+                return known.change.replace("%s", target) + (isKnown(failure) ? "" : ": it fails with " + failure);
             }
         }
         return "read the log of " + peer + ": it fails with " + failure;

@@ -100,11 +100,11 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * several.
      */
     private static int least(List<Use> uses) {
-        int least = 0;
+        int smallest = 0;
         for (int i = 0; i < uses.size(); i++) {
-            least = uses.get(i).bytes <= uses.get(least).bytes ? i : least;
+            smallest = uses.get(i).bytes <= uses.get(smallest).bytes ? i : smallest;
         }
-        return least;
+        return smallest;
     }
 
     private static @Nullable HeapGrowth growth(List<Use> uses, double heapBytes, int minUses, double minShare) {

@@ -288,14 +288,14 @@ final class Hints {
     /**
      * Returns the advice for code that accesses a file, preceded by a separator, or an empty string if there is none.
      *
-     * @param shown the place of the code; contains the called method
+     * @param place the place of the code; contains the called method
      */
-    static String file(String shown) {
-        if (FORCES.matcher(shown).find()) {
+    static String file(String place) {
+        if (FORCES.matcher(place).find()) {
             return ": write the file to disk (force) once for several calls, or outside of calls";
         }
-        if (!UNBUFFERED.matcher(shown).find()) {
-            return READS.matcher(shown).find() ? ": " + CONTENT : "";
+        if (!UNBUFFERED.matcher(place).find()) {
+            return READS.matcher(place).find() ? ": " + CONTENT : "";
         }
         return ": read and write blocks through a buffer. Each of these calls accesses the file, and also the disk if"
                 + " the file was opened with the mode rwd or rws";

@@ -146,9 +146,9 @@ public final class History {
         }
     }
 
-    private static <T> void add(Deque<T> ring, T entry, int most) {
+    private static <T> void add(Deque<T> ring, T entry, int max) {
         ring.addLast(entry);
-        if (ring.size() > most) {
+        if (ring.size() > max) {
             ring.removeFirst();
         }
     }

@@ -68,8 +68,8 @@ final class LoadingCalls {
                 work.addAll(done, 1);
             }
         }
-        double least = LITTLE * work.sum();
-        return work.only(part -> work.of(part) >= least);
+        double threshold = LITTLE * work.sum();
+        return work.only(part -> work.of(part) >= threshold);
     }
 
     /**

@@ -21,10 +21,10 @@ final class LocalRefusals {
         CONCURRENCY(LibraryWaits.LIMIT),
         RATE("rate limiter");
 
-        private final String shown;
+        private final String text;
 
-        Limiter(String shown) {
-            this.shown = shown;
+        Limiter(String text) {
+            this.text = text;
         }
 
         /** Returns whether this limiter bounds the number of concurrent calls. */
@@ -103,7 +103,7 @@ final class LocalRefusals {
      */
     static @Nullable Limiter of(Part part) {
         for (Limiter limiter : Limiter.values()) {
-            if (part.kind() == Kind.LIMIT && part.name().startsWith(limiter.shown)) {
+            if (part.kind() == Kind.LIMIT && part.name().startsWith(limiter.text)) {
                 return limiter;
             }
         }
@@ -117,7 +117,7 @@ final class LocalRefusals {
      * @param place the application code that the limiter refused, with a leading {@code in}; empty if unknown
      */
     static Part part(Limiter limiter, List<Throwable> chain, String place) {
-        List<String> words = new ArrayList<>(List.of(limiter.shown));
+        List<String> words = new ArrayList<>(List.of(limiter.text));
         for (Throwable one : chain) {
             String message = String.valueOf(one.getMessage());
             for (Pattern pattern : List.of(NAMED, HYSTRIX_BREAKER, HYSTRIX_BULKHEAD)) {

@@ -24,18 +24,18 @@ final class LockText {
     /**
      * Describes the wait for this lock.
      *
-     * @param shown the code that holds the lock, or wants it if the holder is unknown
+     * @param place the code that holds the lock, or wants it if the holder is unknown
      * @param line the line of this code; null if unknown
      * @param work the activity of the lock's owner; null if unknown
      */
-    CauseDescription describe(Part part, String shown, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
+    CauseDescription describe(Part part, String place, @Nullable StackTraceElement line, Part.@Nullable Kind work) {
         boolean dead = part.name().contains(" in a deadlock with ");
         TaskWatch.Holder holder = part.name().contains(StackReader.WANTED)
                 ? evidence.tasks().likelyHolder(excess.samples.lineOf(part))
                 : null;
         List<String> facts = facts(part, line, holder);
         if (JdkLocks.isNeverReleased(part)) {
-            return neverReleased(part, shown, excess.samples.ownerOf(part), facts);
+            return neverReleased(part, place, excess.samples.ownerOf(part), facts);
         }
         LikelyHolders.Activity likely = holder != null ? null : HolderRules.holdersOf(part, excess.samples);
         StackTraceElement held = likely != null
@@ -54,7 +54,7 @@ final class LockText {
             return new CauseDescription(
                     "LOCK",
                     part.name(),
-                    Change.of(Where.CODE, permits + ": wanted in " + shown + meanwhile + "; more threads do not help"),
+                    Change.of(Where.CODE, permits + ": wanted in " + place + meanwhile + "; more threads do not help"),
                     facts);
         }
         if (holder != null) {
@@ -66,7 +66,7 @@ final class LockText {
                             "hold the lock for less time in " + ApplicationCode.shown(holder.line())
                                     + ", which threads "
                                     + holder.threads() + "* run: they serve no call and most likely hold it; wanted in "
-                                    + shown + meanwhile + "; more threads do not help"),
+                                    + place + meanwhile + "; more threads do not help"),
                     facts);
         }
         return new CauseDescription(
@@ -75,9 +75,9 @@ final class LockText {
                 Change.of(
                         Where.CODE,
                         dead
-                                ? "take the locks in the same order everywhere, first in " + shown
+                                ? "take the locks in the same order everywhere, first in " + place
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, shown, held) + meanwhile + "; more threads do not help"),
+                                : sooner(part, place, held) + meanwhile + "; more threads do not help"),
                 facts);
     }
 
@@ -121,7 +121,7 @@ final class LockText {
     }
 
     private static CauseDescription neverReleased(
-            Part part, String shown, @Nullable String thread, List<String> facts) {
+            Part part, String place, @Nullable String thread, List<String> facts) {
         String name = part.name().replace(StackReader.NEVER_RELEASED, "");
         return new CauseDescription(
                 "LOCK NOT RELEASED",
@@ -129,7 +129,7 @@ final class LockText {
                 Change.of(
                         Where.CODE,
                         "unlock it in a finally block, so that an exception cannot skip the unlock, in the class of"
-                                + " " + shown
+                                + " " + place
                                 + ": the lock belongs to thread " + (thread == null ? "unknown" : thread)
                                 + ", which has ended or runs no code that uses it; only a restart releases it"),
                 facts);
@@ -160,34 +160,34 @@ final class LockText {
      *
      * @param held where calls most likely hold the lock; null if unknown
      */
-    private static String sooner(Part part, String shown, @Nullable StackTraceElement held) {
+    private static String sooner(Part part, String place, @Nullable StackTraceElement held) {
         String name = part.name();
         String instead = Hints.lock(name);
         if (!instead.isEmpty()) {
-            return instead + ": hold it for less time in " + shown;
+            return instead + ": hold it for less time in " + place;
         }
         if (name.startsWith("monitor of ConcurrentHashMap ")) {
-            return "compute the value before computeIfAbsent (compute, merge), not within it, in " + shown
+            return "compute the value before computeIfAbsent (compute, merge), not within it, in " + place
                     + ", or keep the value longer: the map locks all keys of this bin while it computes";
         }
         if (FileLocks.isOne(part)) {
             return "release this lock of a file sooner in the other process that holds it, or do not wait for it in a"
-                    + " call (tryLock); wanted in " + shown;
+                    + " call (tryLock); wanted in " + place;
         }
         if (name.startsWith(LibraryWaits.DISTRIBUTED)) {
             return "hold this lock for less time, or take one lock for each key: another call or process holds it;"
-                    + " release it in a finally block; wanted in " + shown;
+                    + " release it in a finally block; wanted in " + place;
         }
         if (name.contains(StackReader.WANTED) && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
             return "hold the read lock for less time, or read a copy without a lock: the readers block the writer in "
-                    + shown;
+                    + place;
         }
         if (name.contains(StackReader.WANTED) && held != null) {
             return "hold the lock for less time in " + ApplicationCode.shown(held)
-                    + ", where calls most likely hold it; wanted in " + shown;
+                    + ", where calls most likely hold it; wanted in " + place;
         }
         return name.contains(StackReader.WANTED)
-                ? "hold the lock for less time: no sample found its holder; wanted in " + shown
-                : "hold the lock for less time in " + shown;
+                ? "hold the lock for less time: no sample found its holder; wanted in " + place
+                : "hold the lock for less time in " + place;
     }
 }

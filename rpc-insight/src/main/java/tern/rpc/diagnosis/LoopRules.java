@@ -56,14 +56,14 @@ final class LoopRules {
     }
 
     private void passOn(Part wait) {
-        String most = null;
+        String mostFrequent = null;
         TaskSamples occupied = null;
         for (Map.Entry<String, TaskSamples> entry :
                 evidence.tasks().delivering().entrySet()) {
             TaskSamples group = entry.getValue();
             boolean isBusier = occupied == null || group.busyThreads() > occupied.busyThreads();
             if (mayDeliver(entry.getKey(), wait.kind()) && isBusier && explains(group, wait)) {
-                most = entry.getKey();
+                mostFrequent = entry.getKey();
                 occupied = group;
             }
         }
@@ -72,7 +72,9 @@ final class LoopRules {
             Times one = new Times();
             one.add(code, 1);
             byCause.pour(
-                    wait, one, TimesByCause.WAIT_FOR + waitedFor(wait) + " until threads " + most + "* deliver it");
+                    wait,
+                    one,
+                    TimesByCause.WAIT_FOR + waitedFor(wait) + " until threads " + mostFrequent + "* deliver it");
         }
     }
 
@@ -88,8 +90,8 @@ final class LoopRules {
 
     private boolean explains(TaskSamples group, Part wait) {
         double waiting = evidence.calls().bad() / evidence.seconds() * excess.account.of(wait) / 1e9;
-        double least = wait.kind() == Kind.ELSEWHERE ? OCCUPIED : FULLY_OCCUPIED;
-        boolean isLoopFull = group.isLoop && group.busiestShare() >= least;
+        double threshold = wait.kind() == Kind.ELSEWHERE ? OCCUPIED : FULLY_OCCUPIED;
+        boolean isLoopFull = group.isLoop && group.busiestShare() >= threshold;
         return group.busy >= TaskSamples.MIN_BUSY && (isLoopFull || group.busyThreads() >= MUCH * waiting);
     }
 

@@ -193,8 +193,7 @@ record Machine(
          * event loops of WebFlux.
          */
         private static final Pattern SERVING =
-                Pattern.compile(
-                "rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
+                Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
 
         /** Matches the names of the threads that run virtual threads. Such a thread shows no code of its own. */
         private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");

@@ -99,11 +99,11 @@ final class MachineText {
         String called = excess.samples.calledIn(part);
         String threads = line == null ? evidence.tasks().executorIn(part) : null;
         TaskSamples tasks = threads == null ? null : evidence.tasks().executor(threads);
-        if (tasks != null) {
+        if (threads != null && tasks != null) {
             line = tasks.lines.get(part);
             calls = CodeText.shown(part, tasks) + ofTasks(threads, tasks) + Hints.computing(tasks.called.get(part));
         }
-        String shown = (calls == null ? part.name() : calls)
+        String place = (calls == null ? part.name() : calls)
                 + (called == null ? "" : ", which calls " + called + Hints.computing(called));
         List<String> facts = new ArrayList<>();
         if (line != null) {
@@ -121,7 +121,7 @@ final class MachineText {
                     part.name(),
                     Change.of(
                             Where.CODE,
-                            "create fewer or smaller objects in " + shown + ": " + allocated
+                            "create fewer or smaller objects in " + place + ": " + allocated
                                     + (growth == null
                                             ? ""
                                             : ", and the heap fills: keep fewer objects there; " + growth.untilFull())
@@ -137,7 +137,7 @@ final class MachineText {
                     Change.of(
                             Where.MACHINE,
                             "raise -XX:ReservedCodeCacheSize, or generate less code (proxies, scripts, lambdas in"
-                                    + " loops): the JVM has stopped compiling, so code such as " + shown
+                                    + " loops): the JVM has stopped compiling, so code such as " + place
                                     + " is interpreted"),
                     withBusy(facts));
         }
@@ -146,7 +146,7 @@ final class MachineText {
         return new CauseDescription(
                 "CODE COMPUTES",
                 part.name(),
-                Change.of(Where.CODE, "do less work in " + shown + objects + "; a different pool size does not help"),
+                Change.of(Where.CODE, "do less work in " + place + objects + "; a different pool size does not help"),
                 withBusy(facts));
     }
 

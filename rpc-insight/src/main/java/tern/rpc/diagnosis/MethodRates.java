@@ -118,15 +118,15 @@ final class MethodRates {
 
     /** Returns the caller with the most additional calls; null if no caller is known. */
     private MethodRate.@Nullable Caller caller(String method, Sums since, double length) {
-        MethodRate.Caller most = null;
+        MethodRate.Caller largest = null;
         for (Map.Entry<String, Long> entry : since.callers().entrySet()) {
             Baseline.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
             double usually = known == null ? 0 : known.value;
             MethodRate.Caller caller =
                     new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);
-            boolean hasMore = most == null || caller.perSecond() - usually > most.perSecond() - most.usual();
-            most = hasMore ? caller : most;
+            boolean hasMore = largest == null || caller.perSecond() - usually > largest.perSecond() - largest.usual();
+            largest = hasMore ? caller : largest;
         }
-        return most;
+        return largest;
     }
 }

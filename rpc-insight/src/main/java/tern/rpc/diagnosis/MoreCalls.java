@@ -48,7 +48,7 @@ final class MoreCalls {
      */
     @Nullable
     MethodRate method() {
-        MethodRate most = null;
+        MethodRate largest = null;
         double usually = 0;
         double now = 0;
         double additional = 0;
@@ -59,11 +59,11 @@ final class MoreCalls {
             double more = rate.isHigh() ? (rate.perSecond() - rate.usual()) * each : 0;
             if (more > additional) {
                 additional = more;
-                most = rate;
+                largest = rate;
             }
         }
         boolean isMuch = usually > 0 && now >= LOAD * usually && additional >= HALF * (now - usually);
-        return most != null && isMuch && beganFirst(most) ? most : null;
+        return largest != null && isMuch && beganFirst(largest) ? largest : null;
     }
 
     /** Returns whether the additional calls began before calls became late. Otherwise they may be retries. */

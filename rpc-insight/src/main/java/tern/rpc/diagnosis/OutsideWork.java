@@ -43,9 +43,9 @@ final class OutsideWork {
      * @param name the common name of the threads
      */
     List<Operation> of(String name, TaskSamples threads) {
-        Part most =
+        Part largest =
                 threads.parts.isEmpty() ? null : threads.parts.longestFirst().get(0);
-        Phase phase = most == null || most.kind() == Kind.LOG ? null : Operations.phase(most.kind());
+        Phase phase = largest == null || largest.kind() == Kind.LOG ? null : Operations.phase(largest.kind());
         if (phase == null) {
             return List.of();
         }

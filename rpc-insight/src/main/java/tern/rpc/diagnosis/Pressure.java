@@ -131,8 +131,8 @@ final class Pressure {
                 : facts().stream().filter(fact -> !fact.startsWith("memory")).toList();
     }
 
-    private static void add(List<String> facts, String format, double value, double least) {
-        if (value >= least) {
+    private static void add(List<String> facts, String format, double value, double threshold) {
+        if (value >= threshold) {
             facts.add(String.format(Locale.ROOT, format, value));
         }
     }

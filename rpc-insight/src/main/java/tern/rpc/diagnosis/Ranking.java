@@ -150,15 +150,15 @@ final class Ranking {
         new SymptomRules(evidence, excess, operations, pools, byCause).apply();
         CauseText text = new CauseText(evidence, excess, pools, byCause.symptoms());
         double all = byCause.sum();
-        double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
+        double threshold = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
         Set<String> titles = new HashSet<>(); // Several waits may have the same executor as their cause.
         for (Part part : ranked) {
             if (causes.isEmpty()
                     || (causes.size() < MAX_CAUSES
-                            && byCause.of(part) >= least
-                            && !isUsual(part, least)
+                            && byCause.of(part) >= threshold
+                            && !isUsual(part, threshold)
                             && !isStretched(part, ranked.get(0), all))) {
                 Cause cause = text.cause(part, byCause.of(part), all, saves(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
@@ -181,9 +181,9 @@ final class Ranking {
      * Returns whether the given operation takes its usual time, and calls run it about as often as usual. Late calls
      * often run it only because slower calls contain more work.
      *
-     * @param least the minimum time of a cause
+     * @param threshold the minimum time of a cause
      */
-    private boolean isUsual(Part part, double least) {
+    private boolean isUsual(Part part, double threshold) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
         return isNamed
                 && OPERATIONS.contains(part.kind())
@@ -191,7 +191,7 @@ final class Ranking {
                 && !OperationNames.isFailing(part.name())
                 && !excess.isMostlyFailure(part)
                 && !byCause.symptoms().containsKey(part)
-                && weight(part) < least
+                && weight(part) < threshold
                 && !operations.isSlower(part)
                 && !counts.areMany(part.kind(), part.name())
                 && !counts.areMore(part)

@@ -96,14 +96,14 @@ final class RedisStops {
         boolean isKnown = RedisText.stopsServer(timed.name())
                 || !LargeReplies.sizeIn(timed.name()).isEmpty();
         double longer = timed.nanos() - Math.max(0, usually);
-        double most = operations.each(Phase.REDIS).entrySet().stream()
+        double largest = operations.each(Phase.REDIS).entrySet().stream()
                 .filter(other -> operations.areOfSameServer(other.getKey(), timed.name()))
                 .mapToDouble(other -> meanLonger(evidence, other.getKey(), other.getValue()))
                 .max()
                 .orElse(0);
         return timed.nanos() >= STOPPED_NANOS
                 && isNewOrSlower(timed.nanos(), usually)
-                && longer >= (isKnown ? LONGER_OUTSIDE : LONGER) * most;
+                && longer >= (isKnown ? LONGER_OUTSIDE : LONGER) * largest;
     }
 
     /**

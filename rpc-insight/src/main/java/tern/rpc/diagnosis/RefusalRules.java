@@ -127,13 +127,13 @@ final class RefusalRules {
                 .filter(part -> part.kind() != Kind.LIMIT)
                 .limit(NEWEST)
                 .forEach(part -> counts.merge(part, 1, Integer::sum));
-        Part most = null;
+        Part mostFrequent = null;
         for (Map.Entry<Part, Integer> entry : counts.entrySet()) {
-            if (most == null || entry.getValue() > counts.getOrDefault(most, 0)) {
-                most = entry.getKey();
+            if (mostFrequent == null || entry.getValue() > counts.getOrDefault(mostFrequent, 0)) {
+                mostFrequent = entry.getKey();
             }
         }
-        return most;
+        return mostFrequent;
     }
 
     /** Returns the cause into which earlier rules have merged the given operation. */

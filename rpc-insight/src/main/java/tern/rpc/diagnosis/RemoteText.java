@@ -159,7 +159,7 @@ final class RemoteText {
                 ? "use a fallback, or a longer response timeout" + (limit.isEmpty() ? "" : " than " + limit)
                         + ", because calls fail at this timeout"
                 : "use a shorter response timeout or a fallback";
-        String shown = !outside.isEmpty()
+        String target = !outside.isEmpty()
                 ? names(outside) + ", " + host + ","
                 : called ? "the HTTP peer " + host + " (its name is not recorded)" : host;
         String isNew = counts.areNew(part)
@@ -172,7 +172,7 @@ final class RemoteText {
                 host,
                 Change.of(
                         Where.PEER,
-                        "find out why " + shown + " is slow: read its own log or diagnosis" + lossy()
+                        "find out why " + target + " is slow: read its own log or diagnosis" + lossy()
                                 + DelayedAcks.hint(part, excess, operations)
                                 + isNew + "; meanwhile " + meanwhile
                                 + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),

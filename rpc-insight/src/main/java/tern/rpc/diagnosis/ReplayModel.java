@@ -113,7 +113,7 @@ final class ReplayModel {
         private final Deque<Integer> forWorker = new ArrayDeque<>();
         private final Deque<Integer> forConnection = new ArrayDeque<>();
         private final double[] asked = new double[calls.size()]; // the time when each call requested a connection
-        private final long[] took = new long[calls.size()];
+        private final long[] elapsedNanos = new long[calls.size()];
         private int workers;
         private int places;
         private int failed;
@@ -135,7 +135,7 @@ final class ReplayModel {
             for (Event event = events.poll(); event != null; event = events.poll()) {
                 step(event);
             }
-            long[] last = Arrays.copyOfRange(took, took.length - measured.size(), took.length);
+            long[] last = Arrays.copyOfRange(elapsedNanos, elapsedNanos.length - measured.size(), elapsedNanos.length);
             double mean = Arrays.stream(last).average().orElse(0);
             return new Outcome(p99(last), mean, calls.isEmpty() ? 0 : (double) failed / calls.size());
         }
@@ -198,7 +198,7 @@ final class ReplayModel {
         }
 
         private void end(int call, double at) {
-            took[call] = (long) (at - calls.get(call).startNanos());
+            elapsedNanos[call] = (long) (at - calls.get(call).startNanos());
             workers++;
             giveWorkers(at);
         }

@@ -97,12 +97,12 @@ final class RequestedCollections {
 
     /** Returns the share of the memory for direct buffers that is in use; 0 if it is unknown. */
     private static double directShare() {
-        long most = maxDirectBytes();
-        return most <= 0
+        long maxBytes = maxDirectBytes();
+        return maxBytes <= 0
                 ? 0
                 : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                         .filter(pool -> pool.getName().equals("direct"))
-                        .mapToDouble(pool -> (double) pool.getMemoryUsed() / most)
+                        .mapToDouble(pool -> (double) pool.getMemoryUsed() / maxBytes)
                         .sum();
     }
 
@@ -112,7 +112,10 @@ final class RequestedCollections {
         if (options == null) {
             return 0;
         }
-        long most = Long.parseLong(options.getVMOption("MaxDirectMemorySize").getValue());
-        return most > 0 ? most : Runtime.getRuntime().maxMemory(); // The JVM uses the size of the heap by default.
+        long maxBytes =
+                Long.parseLong(options.getVMOption("MaxDirectMemorySize").getValue());
+        return maxBytes > 0
+                ? maxBytes
+                : Runtime.getRuntime().maxMemory(); // The JVM uses the size of the heap by default.
     }
 }

@@ -57,11 +57,11 @@ final class SlowProviders {
      */
     boolean areAllSlower(String method, Times times) {
         Set<String> all = all(method);
-        double most =
+        double largest =
                 all.stream().mapToDouble(name -> times.of(part(name))).max().orElse(0);
         return all.size() > 1
-                && most > 0
-                && all.stream().allMatch(name -> times.of(part(name)) >= SIMILAR * most)
+                && largest > 0
+                && all.stream().allMatch(name -> times.of(part(name)) >= SIMILAR * largest)
                 && slower(method).equals(all);
     }
 

@@ -91,12 +91,12 @@ final class SlowServers {
         if (usually < 0 || each.size() < 2) {
             return false;
         }
-        double least = least(usually);
+        double threshold = least(usually);
         CommonSlowdown together = new CommonSlowdown(each, name -> operations.usualNamed(phase, name));
         double sum = excess.times.sum(part -> part.kind() == kind && each.containsKey(part.name()));
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
-            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= least;
+            boolean isSlower = together.isKnown() ? together.isSlower(entry.getKey()) : entry.getValue() >= threshold;
             if (!isSlower || (dominant && each.size() < 3)) {
                 return false;
             }

@@ -130,9 +130,9 @@ final class Stampedes {
      * @return whether there is a stampede of operations of this kind
      */
     boolean passOn(Kind kind, Map<String, PoolVerdict> pools, TimesByCause byCause) {
-        double least = MAIN * byCause.sum(kind);
+        double threshold = MAIN * byCause.sum(kind);
         Part load = byCause.longestFirst().stream()
-                .filter(part -> part.kind() == kind && byCause.of(part) >= least && find(part) != null)
+                .filter(part -> part.kind() == kind && byCause.of(part) >= threshold && find(part) != null)
                 .findFirst()
                 .orElse(null);
         Found found = load == null ? null : find(load);

@@ -186,9 +186,9 @@ final class TaskSamples {
         if (parts.isEmpty()) {
             return "";
         }
-        Part most = parts.longestFirst().get(0);
-        StackTraceElement caller = callers.get(most);
-        return activity(most) + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
+        Part longest = parts.longestFirst().get(0);
+        StackTraceElement caller = callers.get(longest);
+        return activity(longest) + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller));
     }
 
     /**

@@ -320,19 +320,18 @@ final class TaskWatch {
     /**
      * Returns the group whose stacks contain the class of the given frame most often; null if there is none.
      *
-     * @param least the minimum number of such frames
+     * @param min the minimum number of such frames
      */
-    private static @Nullable String mostOf(
-            Map<String, TaskSamples> group, @Nullable StackTraceElement line, int least) {
+    private static @Nullable String mostOf(Map<String, TaskSamples> group, @Nullable StackTraceElement line, int min) {
         if (line == null) {
             return null;
         }
         String best = null;
-        int most = least - 1;
+        int maxCount = min - 1;
         for (Map.Entry<String, TaskSamples> entry : group.entrySet()) {
             int same = entry.getValue().classes.getOrDefault(line.getClassName(), 0);
-            if (same > most) {
-                most = same;
+            if (same > maxCount) {
+                maxCount = same;
                 best = entry.getKey();
             }
         }

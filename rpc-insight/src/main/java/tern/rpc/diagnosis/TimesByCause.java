@@ -91,12 +91,12 @@ final class TimesByCause {
             return 0;
         }
         double moved = now.remove(from);
-        Times came = origins.remove(from);
+        Times origin = origins.remove(from);
         for (Part part : into.longestFirst()) {
             double share = into.of(part) / sum;
             now.add(part, moved * share);
-            if (came != null) {
-                origin(part).addAll(came, share);
+            if (origin != null) {
+                origin(part).addAll(origin, share);
             }
         }
         return moved;
@@ -109,11 +109,11 @@ final class TimesByCause {
     /** Returns the fraction of the extra time of an activity or wait that was moved to the given cause, from 0 to 1. */
     double share(Part measured, Part cause) {
         double all = 0;
-        for (Times came : origins.values()) {
-            all += came.of(measured);
+        for (Times origin : origins.values()) {
+            all += origin.of(measured);
         }
-        Times came = origins.get(cause);
-        return came == null || all <= 0 ? 0 : came.of(measured) / all;
+        Times origin = origins.get(cause);
+        return origin == null || all <= 0 ? 0 : origin.of(measured) / all;
     }
 
     double of(Part part) {

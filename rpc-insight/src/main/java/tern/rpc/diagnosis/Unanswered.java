@@ -43,13 +43,13 @@ final class Unanswered {
                 explained.add(operation.getKey(), outlivesCall ? ofCall : Math.min(ofCall, operation.getValue()));
             }
         }
-        double least = HALF * waited;
+        double threshold = HALF * waited;
         Part task = null;
         for (Part part : explained.longestFirst()) {
-            if (explained.of(part) >= least && part.kind() != Kind.POOL) {
+            if (explained.of(part) >= threshold && part.kind() != Kind.POOL) {
                 return part;
             }
-            task = task == null && explained.of(part) >= least && isAwaited.test(part.name()) ? part : task;
+            task = task == null && explained.of(part) >= threshold && isAwaited.test(part.name()) ? part : task;
         }
         return task;
     }

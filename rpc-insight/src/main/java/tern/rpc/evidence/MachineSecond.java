@@ -24,8 +24,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
 
     /** The number of processors that threads with a nice value above 0 kept busy in user mode. */
     public double lowPriorityProcessors() {
-        return perNano(
-                from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
+        return perNano(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
     }
 
     /** The number of processors that other processes kept busy. */
@@ -51,8 +50,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     /** The time that other virtual machines took, as a share of the processor time that this machine wanted. */
     public double stealShareOfDemand() {
         long user = delta(from.processors().userNanos(), to.processors().userNanos());
-        long low = delta(
-                from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
+        long low = delta(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());
         long system = delta(from.processors().systemNanos(), to.processors().systemNanos());
         long stolen = delta(from.processors().stealNanos(), to.processors().stealNanos());
         return user < 0 || low < 0 || system < 0 || stolen < 0 ? -1 : share(stolen, user + low + system + stolen);

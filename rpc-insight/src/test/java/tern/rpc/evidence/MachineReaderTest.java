@@ -154,7 +154,8 @@ class MachineReaderTest {
     void anotherSystemMissesEverythingButTheJvmsFigures() {
         Machine machine = new MachineReader(root, own).read();
 
-        assertThat(machine.processors()).isEqualTo(new Machine.Processors(4_000_000_000L, -1, -1, -1, -1, -1, -1, -1, 2));
+        assertThat(machine.processors())
+                .isEqualTo(new Machine.Processors(4_000_000_000L, -1, -1, -1, -1, -1, -1, -1, 2));
         assertThat(machine.quota().processors()).isEqualTo(-1);
         assertThat(machine.memory()).isEqualTo(new Machine.Memory(-1, -1, -1, -1, -1, -1));
         assertThat(machine.missing()).contains("proc/stat: not there", "proc/self/status: not there");

@@ -107,9 +107,9 @@ class HashBudget {
         this.sender = sender;
     }
 
-    private static long allowed(int size, long most) {
+    private static long allowed(int size, long max) {
         double part = ((double) size + SPARE_BYTES) / FULL_BYTES;
-        return part >= 1 ? most : Math.max(1, (long) (most * part));
+        return part >= 1 ? max : Math.max(1, (long) (max * part));
     }
 
     void enterKey() {
@@ -223,8 +223,8 @@ class HashBudget {
     @Nullable
     Object chargeEqual(@Nullable Object state, @Nullable Object key, Collection<?> keys) {
         boolean composite = !isScalar(key);
-        int most = limits.equalKeys() + (composite ? limits.nonScalarKeys() : 0);
-        return EqualHashes.with(state, key, keys, composite, most < 0 ? Integer.MAX_VALUE : most);
+        int max = limits.equalKeys() + (composite ? limits.nonScalarKeys() : 0);
+        return EqualHashes.with(state, key, keys, composite, max < 0 ? Integer.MAX_VALUE : max);
     }
 
     private void spend(long visits) {

@@ -9,11 +9,11 @@ import java.util.Date;
  */
 final class HessianInput extends TextInput {
 
-    /** Returns the number of consecutive one-byte ints that come next, but at most {@code most}. */
-    int shortestInts(int most) {
+    /** Returns the number of consecutive one-byte ints that come next, but at most {@code max}. */
+    int shortestInts(int max) {
         byte[] array = bytes;
         int first = position;
-        int last = first + Math.min(most, end - first);
+        int last = first + Math.min(max, end - first);
         int at = first;
         while (at < last && (array[at] & 0xc0) == 0x80) {
             at++;

@@ -155,7 +155,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
         return message == null || message.length() <= MAX_MESSAGE ? message : message.substring(0, MAX_MESSAGE);
     }
 
-    private void readList(int most, Runnable element) {
+    private void readList(int max, Runnable element) {
         if (Tags.kind(values.peekTag()) != Tags.LIST) {
             values.skipDeep();
             return;
@@ -172,7 +172,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
             if (length >= 0) {
                 in.fulfil();
             }
-            if (i < most) {
+            if (i < max) {
                 element.run();
             } else {
                 values.skipDeep();

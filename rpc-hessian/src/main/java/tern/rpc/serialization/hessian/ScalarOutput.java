@@ -112,14 +112,14 @@ final class ScalarOutput {
      * @return the number of ints written
      */
     int writeShortestInts(List<?> elements, int from, int to) {
-        int most = Math.min(to - from, WINDOW - ROOM - used());
-        if (most <= 0) {
+        int maxInts = Math.min(to - from, WINDOW - ROOM - used());
+        if (maxInts <= 0) {
             return 0;
         }
-        int at = out.claim(most); // Each int that this method writes takes one byte.
+        int at = out.claim(maxInts); // Each int that this method writes takes one byte.
         byte[] array = out.array();
         int run = 0;
-        while (run < most
+        while (run < maxInts
                 && elements.get(from + run) instanceof Integer value
                 && value >= MIN_SHORTEST
                 && value <= GREATEST_SHORTEST) {

@@ -296,16 +296,16 @@ class ServicePolicy implements ReadableTypes {
     }
 
     SerializationException refusal(String name, String where) {
-        String shown = Texts.shortened(name);
+        String shortName = Texts.shortened(name);
         if (name.equals(BARE_OBJECT)) {
             return new SerializationException("a java.lang.Object without fields may not be read at " + where + " ("
                     + service.name() + "); send an instance of a class of your own");
         }
-        return new SerializationException(
-                "class " + shown + " may not be read at " + where + " (" + service.name() + advice(name, shown));
+        return new SerializationException("class " + shortName + " may not be read at " + where + " (" + service.name()
+                + advice(name, shortName));
     }
 
-    private static String advice(String name, String shown) {
+    private static String advice(String name, String shortName) {
         if (Replacements.isOfHibernate(name)) {
             return "); it represents an association that the sender has not loaded; the sender must load it, for"
                     + " example with JOIN FETCH, or send a separate record class";
@@ -314,6 +314,6 @@ class ServicePolicy implements ReadableTypes {
         // If attacks use the package of a class, the message must not suggest allowing the class.
         return GadgetNames.contains(name)
                 ? "); classes of this package are not data; send " + (instead == null ? "a type of your own" : instead)
-                : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown;
+                : "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shortName;
     }
 }

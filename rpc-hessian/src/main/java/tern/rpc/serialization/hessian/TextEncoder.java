@@ -107,12 +107,12 @@ final class TextEncoder {
         }
         // One additional byte is reserved, because each character takes at most 3 bytes but is written with a 4-byte
         // write.
-        int most = 3 * (to - from) + 1;
-        if (!out.hasRoom(most)) {
+        int max = 3 * (to - from) + 1;
+        if (!out.hasRoom(max)) {
             appendByteByByte(from, to, out);
             return;
         }
-        int at = out.claim(most);
+        int at = out.claim(max);
         byte[] array = out.array();
         for (int i = from; i < to; i++) {
             char unit = units[i];

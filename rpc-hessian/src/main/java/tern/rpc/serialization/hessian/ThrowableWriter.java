@@ -97,12 +97,12 @@ final class ThrowableWriter implements WireForm {
                 : new ArrayList<>(Arrays.asList(all).subList(0, Math.min(all.length, LinkedThrowables.MAX_LINKS)));
     }
 
-    private static StackTraceElement[] frames(Throwable throwable, int most) {
-        if (most == 0) {
+    private static StackTraceElement[] frames(Throwable throwable, int maxFrames) {
+        if (maxFrames == 0) {
             return NO_FRAMES.clone();
         }
         StackTraceElement[] all = throwable.getStackTrace();
-        return all.length <= most ? all : Arrays.copyOf(all, most);
+        return all.length <= maxFrames ? all : Arrays.copyOf(all, maxFrames);
     }
 
     private static @Nullable String shortened(@Nullable String text) {
