@@ -4,7 +4,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -141,39 +140,10 @@ final class ConnectionUse {
                 .orElse(null);
     }
 
-    /**
-     * Weights the extra work of calls by the share of the connections' time that it takes. Work during which calls hold
-     * no connection is left out, and so are operations that holders run but that take no extra time. Pauses keep their
-     * share of the calls' time, because a pause stops all holders.
-     *
-     * @param extra the extra time of calls, by activity or wait
-     * @param account the mean time of calls, by activity or wait
-     * @param isNew whether an operation has no usual time; its calls may not have ended yet
-     */
-    Times weighted(Times extra, Times account, Predicate<Part> isNew) {
-        Times weighted = new Times();
-        double paused = Math.min(1, extra.sum(Baseline::isPause) / Math.max(1, account.sum()));
-        for (Part held : work.longestFirst()) {
-            boolean isOwn = held.equals(Account.OWN);
-            Times same =
-                    extra.only(part -> !Baseline.isPause(part) && (isOwn ? Baseline.isOwn(part) : isSame(part, held)));
-            double share = (1 - paused) * work.of(held) / Math.max(1, looks);
-            if (same.isEmpty() && !isOwn && !held.name().isEmpty() && isNew.test(held)) {
-                weighted.add(held, share);
-            } else {
-                weighted.addAll(same, same.sum() <= 0 ? 0 : share / same.sum());
-            }
-        }
-        Times pauses = extra.only(Baseline::isPause);
-        weighted.addAll(pauses, pauses.sum() <= 0 ? 0 : paused / pauses.sum());
-        return weighted;
-    }
-
-    private static boolean isSame(Part part, Part held) {
-        return part.kind() == held.kind()
-                && (held.name().isEmpty()
-                        || part.name().isEmpty()
-                        || Operations.only(part).test(held)
-                        || OperationNames.withoutStatus(part.name()).equals(held.name()));
+    /** Returns for which share of the connections' time holders do each kind of work; own time is {@code Account.OWN}. */
+    Times work() {
+        Times shares = new Times();
+        shares.addAll(work, 1 / Math.max(1, looks));
+        return shares;
     }
 }

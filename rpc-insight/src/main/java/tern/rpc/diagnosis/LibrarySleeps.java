@@ -36,7 +36,7 @@ final class LibrarySleeps {
         }
         return sleeping == null || called == null || library(sleeping).equals(library(called))
                 ? null
-                : StackReader.simple(sleeping.getClassName()) + "." + sleeping.getMethodName();
+                : ApplicationCode.method(sleeping);
     }
 
     private static boolean isSleep(StackTraceElement frame) {

@@ -100,7 +100,7 @@ final class PoolRules {
             work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
             ConnectionUse use = verdict.pool().use();
             if (use != null && use.isKnown()) {
-                work = use.weighted(work, excess.account, this::isNew);
+                work = HeldWork.weighted(use, work, excess.account, this::isNew);
                 if (work.sum() < MIN_EXPLAINED) {
                     pools.put(verdict.name(), verdict.tooSmall());
                     continue;
