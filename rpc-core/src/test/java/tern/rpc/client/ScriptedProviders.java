@@ -143,7 +143,7 @@ abstract class ScriptedProviders {
     Service idempotent(boolean waits, Endpoint... endpoints) {
         return client.refer(reference(endpoints)
                 .defaults(MethodSettings.NONE.withIdempotent(true).withWaitForReady(waits))
-                .timeout(Duration.ofMillis(waits ? 50 : 20_000))
+                .timeout(Duration.ofMillis(waits ? 500 : 20_000))
                 .build());
     }
 }
