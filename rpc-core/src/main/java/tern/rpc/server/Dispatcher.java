@@ -373,7 +373,7 @@ final class Dispatcher implements CallHandler {
             return null;
         }
         if (waiting.isReserved()) {
-            return workers.offerReservedToIdle(waiting) ? null : Refusal.WAIT;
+            return workers.offerReservedToIdle(waiting) || !workers.isReserveSaturated() ? null : Refusal.WAIT;
         }
         if (workers.offerToIdle(waiting)) {
             return null;

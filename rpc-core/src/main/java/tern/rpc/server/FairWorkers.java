@@ -362,4 +362,9 @@ final class FairWorkers {
         WorkerPool asked = (forSpare && spare != null) ? spare : workers;
         return asked.isSaturated();
     }
+
+    /** Like {@link #isSaturated}, for the method reserve. */
+    boolean isReserveSaturated() {
+        return methodReserve != null && methodReserve.isSaturated();
+    }
 }

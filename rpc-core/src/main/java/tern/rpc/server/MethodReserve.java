@@ -182,4 +182,9 @@ final class MethodReserve {
     int active() {
         return threads.active();
     }
+
+    /** Returns whether all threads are running and none of them is idle. Waiting calls then get no thread soon. */
+    boolean isSaturated() {
+        return threads.isSaturated();
+    }
 }

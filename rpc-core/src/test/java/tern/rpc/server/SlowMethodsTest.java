@@ -9,7 +9,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limit;
@@ -35,6 +38,36 @@ class SlowMethodsTest extends HeldThreads {
         assertThat(active()).isEqualTo(threads);
 
         allCallsOfAnotherSucceed();
+    }
+
+    /** If the processors are busy, a new thread of the reserve may start later than the time limit in the queue. */
+    @Test
+    void callWaitsForAThreadOfTheReserveThatStartsLate() throws Exception {
+        AtomicBoolean late = new AtomicBoolean();
+        Semaphore starting = new Semaphore(0);
+        Semaphore started = new Semaphore(0);
+        ThreadFactory factory = work -> new Thread(() -> {
+            if (late.get()) {
+                starting.release();
+                started.acquireUninterruptibly();
+            }
+            work.run();
+        });
+        serve(settings -> settings.threads(factory, Duration.ofMinutes(1)));
+        int threads = THREADS + FairWorkers.spareThreads(THREADS);
+        holdByManyTenants(threads);
+        late.set(true);
+        Work other = tenant();
+        Future<String> call = callers.submit(() -> other.quick("served"));
+        assertThat(starting.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        await("the call is admitted", () -> inside() == threads + 1);
+
+        now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
+        transport.sweep();
+        started.release(1_000);
+
+        assertThat(call).succeedsWithin(Duration.ofSeconds(30)).isEqualTo("served");
+        assertThat(refused(Refusal.WAIT)).isZero();
     }
 
     @Test

@@ -40,10 +40,17 @@ final class Http2Limits {
     /**
      * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
      * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer may have
-     * filled the flow-control window of the stream before it received the reset. The number of these frames is not
-     * limited, because a peer may send each small message of a stream in a separate frame.
+     * filled the flow-control window of the stream before it received the reset. The number of these frames has no
+     * separate limit, because a peer may send each small message of a stream in a separate frame. A frame counts at
+     * least {@link #MIN_BYTES_IN_VAIN}.
      */
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
+
+    /**
+     * The number of bytes that a shorter DATA frame counts towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
+     * time. A frame with a whole gRPC message has at least this number of bytes.
+     */
+    static final int MIN_BYTES_IN_VAIN = 5;
 
     /** Maximum number of consecutive DATA frames that are empty and do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
@@ -193,7 +200,7 @@ final class Http2Limits {
             return;
         }
         window(now);
-        bytesInVain += bytes;
+        bytesInVain += Math.max(bytes, MIN_BYTES_IN_VAIN);
         if (bytesInVain > MAX_BYTES_IN_VAIN + ReceiveWindows.STREAM_BYTES * (endedBefore + (long) ended)) {
             throw calmDown(bytesInVain + " bytes came within 30 s on streams that had been reset");
         }

@@ -166,12 +166,26 @@ class Http2LimitsTest {
         int window = ReceiveWindows.STREAM_BYTES;
         limits.streamEnded(start);
         for (int i = 0; i < 100_000; i++) {
+            limits.inVain(start, 5, 0);
+        }
+        limits.inVain(start, (int) Http2Limits.MAX_BYTES_IN_VAIN + window - 500_000, 0);
+
+        assertThatThrownBy(() -> limits.inVain(start, 5, 0)).hasMessageContaining("9437189 bytes came within 30 s");
+        assertThatCode(() -> limits.inVain(start + 31 * SECOND, window, 0)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void frameOfOneByteOnResetStreamCountsAsAMessage() {
+        long mostMessages = Http2Limits.MAX_BYTES_IN_VAIN / Http2Limits.MIN_BYTES_IN_VAIN;
+
+        assertThatCode(() -> framesOfOneByte(mostMessages)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> framesOfOneByte(1)).hasMessageContaining("bytes came within 30 s");
+    }
+
+    private void framesOfOneByte(long frames) throws Http2Exception {
+        for (long i = 0; i < frames; i++) {
             limits.inVain(start, 1, 0);
         }
-        limits.inVain(start, (int) Http2Limits.MAX_BYTES_IN_VAIN + window - 100_000, 0);
-
-        assertThatThrownBy(() -> limits.inVain(start, 1, 0)).hasMessageContaining("9437185 bytes came within 30 s");
-        assertThatCode(() -> limits.inVain(start + 31 * SECOND, window, 0)).doesNotThrowAnyException();
     }
 
     @Test
