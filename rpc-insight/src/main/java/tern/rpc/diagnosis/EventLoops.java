@@ -39,10 +39,12 @@ final class EventLoops {
             if (isNetty(type) && (simple.startsWith("DefaultEventExecutor") || simple.startsWith("DefaultEventLoop"))) {
                 return false; // a Netty thread for blocking work
             }
-            boolean isLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
+            boolean isOfLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
                     || (simple.contains("EventLoop")
                             && (isNetty(type) || type.startsWith("io.vertx.") || type.startsWith("reactor.netty.")))
-                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."))
+                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."));
+            // Any thread may hand work over to a loop, as in SingleThreadEventExecutor.execute. Only its thread runs it.
+            boolean isLoop = (isOfLoop && frame.getMethodName().startsWith("run"))
                     || APACHE.stream().anyMatch(type::startsWith);
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
