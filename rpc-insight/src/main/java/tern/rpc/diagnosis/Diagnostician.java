@@ -91,6 +91,7 @@ public final class Diagnostician {
     private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
     private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
+    private volatile long diagnosedNanos; // when the published causes were found
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
@@ -175,10 +176,15 @@ public final class Diagnostician {
     /** Returns the current diagnosis. Any thread may call this. */
     public Diagnosis diagnosis() {
         Diagnosis known = latest;
-        long age = clock.nanoTime() - watchedNanos;
+        long now = clock.nanoTime();
+        long unwatched = now - watchedNanos;
+        if (known.state() == State.MISS && unwatched > OLD_NANOS) {
+            known = known.withNote("old      the process has been too busy to look again for "
+                    + TimeUnit.NANOSECONDS.toSeconds(unwatched) + " s");
+        }
+        long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS
-                ? known.withNote("old      the process has been too busy to look again for "
-                        + TimeUnit.NANOSECONDS.toSeconds(age) + " s")
+                ? known.seenBefore(TimeUnit.NANOSECONDS.toSeconds(age))
                 : known;
     }
 
@@ -321,6 +327,7 @@ public final class Diagnostician {
         if (since == null) {
             begin(now);
         }
+        diagnosedNanos = now;
         latest = report.add(
                 begun(now),
                 counts,
@@ -439,6 +446,7 @@ public final class Diagnostician {
         if (recording.isDue(now, sinceNanos)) {
             record();
         }
+        diagnosedNanos = now;
         latest = report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());
