@@ -173,10 +173,12 @@ final class SymptomRules {
         List<Part> waiting = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
                 .toList();
-        Part command = byCause.longestFirst().stream()
+        Part ofCalls = byCause.longestFirst().stream()
                 .filter(stops::isStopping)
                 .findFirst()
-                .orElseGet(() -> stops.outside(evidence, waiting));
+                .orElse(null);
+        Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(evidence, waiting);
+        command = command == null ? ofCalls : command;
         if (command == null) {
             return false;
         }
