@@ -23,8 +23,11 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap must have grown by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
-    /** The sum of all decreases of the used memory may be at most this share of its growth. */
-    private static final double MAX_DECREASES = 0.25;
+    /**
+     * The largest decrease from an earlier maximum of the used memory may be at most this share of its growth. Small
+     * decreases do not add up, because the survivors of young collections vary.
+     */
+    private static final double MAX_DECREASE = 0.25;
 
     /**
      * The number of major collections between which the growth is measured. A major collection frees all unused
@@ -114,14 +117,16 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         }
         Use first = uses.get(from);
         Use last = uses.get(uses.size() - 1);
-        double decreases = 0;
-        for (int i = from + 1; i < uses.size(); i++) {
-            decreases += Math.max(0, uses.get(i - 1).bytes - uses.get(i).bytes);
+        double largest = first.bytes;
+        double decrease = 0;
+        for (Use use : uses.subList(from, uses.size())) {
+            largest = Math.max(largest, use.bytes);
+            decrease = Math.max(decrease, largest - use.bytes);
         }
         double grown = last.bytes - (double) first.bytes;
         double seconds = (last.atNanos - first.atNanos) / 1e9;
         double toFull = (heapBytes - last.bytes) * seconds / grown;
-        boolean grows = grown >= MIN_GROWTH * heapBytes && decreases <= MAX_DECREASES * grown;
+        boolean grows = grown >= MIN_GROWTH * heapBytes && decrease <= MAX_DECREASE * grown;
         return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= MAX_SECONDS_TO_FULL
                 ? new HeapGrowth(
                         first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))

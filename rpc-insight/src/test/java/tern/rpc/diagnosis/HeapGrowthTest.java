@@ -59,6 +59,16 @@ class HeapGrowthTest {
     }
 
     @Test
+    void survivorsThatVaryBetweenCollectionsDoNotHideTheGrowth() {
+        long[] megabytes = new long[40];
+        for (int i = 0; i < megabytes.length; i++) {
+            megabytes[i] = 260 + 10 * i + (i % 2 == 0 ? 0 : 30);
+        }
+
+        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP)).isNotNull();
+    }
+
+    @Test
     void twoMajorCollectionsThatFreeLessAndLessAreEnough() {
         assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
     }
@@ -173,5 +183,40 @@ class HeapGrowthTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR");
         assertThat(first.change().text()).startsWith("create fewer or smaller objects per call");
+    }
+
+    /** Calls whose statement and exchange became slower, while the collector stops the process. */
+    private static SampledCalls slowerTogether(double statementMillis) {
+        SampledCalls calls = new SampledCalls()
+                .usually("OrderService.place", Phase.SQL, "GET stock:80", 2)
+                .usually("OrderService.offers", Phase.HTTP, "GET stock:80", 20)
+                .pausedMillis(60);
+        for (int i = 0; i < 6; i++) {
+            calls.calls("OrderService.place", Phase.SQL, statementMillis, samples -> {})
+                    .calls("OrderService.offers", Phase.HTTP, 130, samples -> {});
+        }
+        return calls;
+    }
+
+    @Test
+    void heapThatFillsIsTheCauseWhenEverythingBecomesSlower() {
+        Cause first = slowerTogether(150)
+                .growing(new HeapGrowth(0.26, 0.67, 12, 10e6, 8))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR: heap fills");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("while the heap fills, calls take longer in"));
+        assertThat(DiagnosisText.title(slowerTogether(150).causes().get(0))).doesNotStartWith("COLLECTOR: heap");
+    }
+
+    @Test
+    void statementThatTakesMuchLongerThanThePausesStaysTheCauseWhileTheHeapFills() {
+        Cause first = slowerTogether(900)
+                .growing(new HeapGrowth(0.26, 0.67, 12, 10e6, 8))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW STATEMENT: GET stock:80");
     }
 }
