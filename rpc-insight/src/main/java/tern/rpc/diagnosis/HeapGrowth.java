@@ -52,6 +52,15 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     private static final double MIN_SHARE_UNMARKED = 0.8;
 
     /**
+     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} is enough without
+     * a known marking. Java reports G1's markings only from version 20 on.
+     */
+    private static final double MUCH_PAUSED = 0.1;
+
+    /** G1 has most likely marked old objects while the used memory grew for at least this time without a known marking. */
+    private static final double MIN_SECONDS_UNMARKED = 5;
+
+    /**
      * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
      * first.
      */
@@ -82,20 +91,26 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * soon.
      *
      * @param uses the used memory after the last collections, the oldest first
+     * @param paused the share of the time for which collections now stop the process
      */
-    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes) {
+    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
         List<Use> major = uses.stream().filter(Use::major).toList();
         return major.size() >= MIN_MAJOR
                 ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
                 : growthOfOthers(
-                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes);
+                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused);
     }
 
-    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes) {
+    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes, double paused) {
         List<Use> grown = uses.subList(least(uses), Math.max(least(uses), uses.size() - USES_AFTER_MARKING));
         boolean isMarked = grown.stream().anyMatch(use -> use.old == Old.MARKS)
                 || uses.stream().allMatch(use -> use.old == Old.FREES);
-        return growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+        HeapGrowth growth = growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+        if (growth != null || isMarked || paused < MUCH_PAUSED) {
+            return growth;
+        }
+        HeapGrowth pressing = growth(uses, heapBytes, MIN_OTHERS, MIN_SHARE_OTHERS);
+        return pressing != null && pressing.seconds >= MIN_SECONDS_UNMARKED ? pressing : null;
     }
 
     /**

@@ -30,7 +30,7 @@ class HeapGrowthTest {
 
     @Test
     void heapThatFillsWithinSecondsHasARateAndATimeUntilItIsFull() {
-        HeapGrowth growth = HeapGrowth.of(uses(1, false, Old.FREES, 250, 300, 380, 460, 540, 620, 700), HEAP);
+        HeapGrowth growth = HeapGrowth.of(uses(1, false, Old.FREES, 250, 300, 380, 460, 540, 620, 700), HEAP, 0);
 
         assertThat(growth).isNotNull();
         assertThat(growth.line(310e6))
@@ -54,7 +54,7 @@ class HeapGrowthTest {
         long[] megabytes =
                 List.of(used.split(" ")).stream().mapToLong(Long::parseLong).toArray();
 
-        assertThat(HeapGrowth.of(uses(secondsBetween, major, old, megabytes), HEAP))
+        assertThat(HeapGrowth.of(uses(secondsBetween, major, old, megabytes), HEAP, 0))
                 .isNull();
     }
 
@@ -65,12 +65,12 @@ class HeapGrowthTest {
             megabytes[i] = 260 + 10 * i + (i % 2 == 0 ? 0 : 30);
         }
 
-        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP)).isNotNull();
+        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP, 0)).isNotNull();
     }
 
     @Test
     void twoMajorCollectionsThatFreeLessAndLessAreEnough() {
-        assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
+        assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP, 0)).isNotNull();
     }
 
     /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
@@ -84,16 +84,24 @@ class HeapGrowthTest {
 
     @Test
     void useThatGrowsAfterAMarkingOfG1IsGrowth() {
-        assertThat(HeapGrowth.of(usesOfG1(3, 400, 470, 540, 610, 680, 750), HEAP))
+        assertThat(HeapGrowth.of(usesOfG1(3, 400, 470, 540, 610, 680, 750), HEAP, 0))
                 .isNotNull();
-        assertThat(HeapGrowth.of(usesOfG1(5, 400, 470, 540, 610, 680, 750), HEAP))
+        assertThat(HeapGrowth.of(usesOfG1(5, 400, 470, 540, 610, 680, 750), HEAP, 0))
                 .isNull();
     }
 
     @Test
     void useOfNearlyTheWholeHeapNeedsNoMarking() {
-        assertThat(HeapGrowth.of(uses(1, false, Old.FREES_MARKED, 400, 500, 600, 700, 780, 830), HEAP))
+        assertThat(HeapGrowth.of(uses(1, false, Old.FREES_MARKED, 400, 500, 600, 700, 780, 830), HEAP, 0))
                 .isNotNull();
+    }
+
+    @Test
+    void useThatGrowsWhileCollectionsStopTheProcessNeedsNoKnownMarking() {
+        List<Use> uses = uses(2, false, Old.FREES_MARKED, 260, 340, 420, 500, 580, 670);
+
+        assertThat(HeapGrowth.of(uses, HEAP, 0.16)).isNotNull();
+        assertThat(HeapGrowth.of(uses, HEAP, 0.04)).isNull();
     }
 
     @ParameterizedTest
@@ -122,7 +130,7 @@ class HeapGrowthTest {
         uses.add(0, new Use(-2, 300 * MEGABYTE, true, Old.FREES));
         uses.add(1, new Use(-1, 300 * MEGABYTE, true, Old.FREES));
 
-        assertThat(HeapGrowth.of(uses, HEAP)).isNull();
+        assertThat(HeapGrowth.of(uses, HEAP, 0)).isNull();
     }
 
     @Test
@@ -133,8 +141,8 @@ class HeapGrowthTest {
             log.addUse(new Use(use.atNanos(), (long) (heap * (use.bytes() / HEAP)), false, Old.FREES));
         }
 
-        assertThat(log.growth(TimeUnit.SECONDS.toNanos(6))).isNotNull();
-        assertThat(log.growth(TimeUnit.SECONDS.toNanos(66))).isNull();
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(6), 0)).isNotNull();
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(66), 0)).isNull();
     }
 
     @Test
