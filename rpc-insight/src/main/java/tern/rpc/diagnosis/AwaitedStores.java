@@ -87,12 +87,14 @@ final class AwaitedStores {
         String only = known.size() == 1 && kind == Kind.SQL ? known.get(0).name() : name;
         String server = address(evidence.answers().servers().get(only));
         boolean isAddressEnough = server != null && name.isEmpty();
-        return store + (only.isEmpty() || isAddressEnough ? "" : " of " + only) + (server == null ? "" : " at " + server);
+        return store
+                + (only.isEmpty() || isAddressEnough ? "" : " of " + only)
+                + (server == null ? "" : " at " + server);
     }
 
     /**
-     * Returns the host and port of a server; null if they are unknown. The URL of a database may also contain a user and
-     * a password, which the diagnosis does not show.
+     * Returns the host and port of a server; null if they are unknown. The URL of a database may also contain a user
+     * and a password, which the diagnosis does not show.
      */
     private static @Nullable String address(@Nullable String server) {
         if (server == null || !server.startsWith(URL)) {

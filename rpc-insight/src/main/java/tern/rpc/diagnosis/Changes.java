@@ -103,7 +103,9 @@ final class Changes {
         return lines;
     }
 
-    /** Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual. */
+    /**
+     * Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual.
+     */
     private List<String> unusual(Phase phase) {
         return operations.each(phase).keySet().stream()
                 .map(name -> Account.part(phase, name))

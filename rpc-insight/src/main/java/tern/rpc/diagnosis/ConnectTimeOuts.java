@@ -11,10 +11,10 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Recognizes the timeouts of HTTP exchanges that end while the client still connects. The JDK's client then reports that
- * the connection attempt timed out, although the time limit of the whole exchange has ended it. The same limit also ends
- * exchanges of the same peer after the client has connected. If a peer accepts no connections, there are no such
- * exchanges.
+ * Recognizes the timeouts of HTTP exchanges that end while the client still connects. The JDK's client then reports
+ * that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same limit
+ * also ends exchanges of the same peer after the client has connected. If a peer accepts no connections, there are no
+ * such exchanges.
  */
 final class ConnectTimeOuts {
 
@@ -59,8 +59,8 @@ final class ConnectTimeOuts {
             if (exchange == null || (!isConnecting && !isTimedOut(call, exchange))) {
                 continue;
             }
-            Ended ended = byExchange.computeIfAbsent(
-                    OperationNames.withoutStatus(exchange.name()), name -> new Ended());
+            Ended ended =
+                    byExchange.computeIfAbsent(OperationNames.withoutStatus(exchange.name()), name -> new Ended());
             double each = (double) exchange.nanos() / exchange.count();
             if (isConnecting) {
                 ended.connecting.add(call);

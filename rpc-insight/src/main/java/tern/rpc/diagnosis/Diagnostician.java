@@ -116,8 +116,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency target
-     *     for ten seconds (decision 45)
+     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency
+     *     target for ten seconds (decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);
@@ -142,8 +142,8 @@ public final class Diagnostician {
     /**
      * Returns the last flight recording if it shows the present state. While calls miss the latency target, the
      * recording must have been started during the present miss, and must have ended after the present first cause was
-     * ranked first. While calls meet the target, the recording must have been started outside of every miss.
-     * Otherwise returns null. Any thread may call this.
+     * ranked first. While calls meet the target, the recording must have been started outside of every miss. Otherwise
+     * returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();

@@ -57,7 +57,9 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      */
     private static final double MUCH_PAUSED = 0.1;
 
-    /** G1 has most likely marked old objects while the used memory grew for at least this time without a known marking. */
+    /**
+     * G1 has most likely marked old objects while the used memory grew for at least this time without a known marking.
+     */
     private static final double MIN_SECONDS_UNMARKED = 5;
 
     /**

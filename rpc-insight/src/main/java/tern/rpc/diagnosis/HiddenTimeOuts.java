@@ -57,8 +57,8 @@ final class HiddenTimeOuts {
     private record Group(String method, Part failure, Phase phase, String operation) {}
 
     /**
-     * Returns the calls that a hidden timeout ended, with the operation that timed out. Includes the calls of {@link
-     * ConnectTimeOuts}. Compares calls by identity.
+     * Returns the calls that a hidden timeout ended, with the operation that timed out. Includes the calls of
+     * {@link ConnectTimeOuts}. Compares calls by identity.
      */
     Map<EndedCall, Part> find() {
         Map<Group, List<EndedCall>> groups = new HashMap<>();

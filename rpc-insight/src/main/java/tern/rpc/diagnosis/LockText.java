@@ -81,7 +81,8 @@ final class LockText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + place
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, place, held, excess.samples.calledIn(part)) + meanwhile + "; more threads do not help"),
+                                : sooner(part, place, held, excess.samples.calledIn(part)) + meanwhile
+                                        + "; more threads do not help"),
                 facts);
     }
 
@@ -173,8 +174,7 @@ final class LockText {
      * @param held where calls most likely hold the lock; null if unknown
      * @param called the method that the waiting code calls; null if unknown
      */
-    private static String sooner(
-            Part part, String place, @Nullable StackTraceElement held, @Nullable String called) {
+    private static String sooner(Part part, String place, @Nullable StackTraceElement held, @Nullable String called) {
         String name = part.name();
         String instead = Hints.lock(name);
         if (!instead.isEmpty()) {

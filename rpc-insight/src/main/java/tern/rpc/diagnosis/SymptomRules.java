@@ -102,7 +102,9 @@ final class SymptomRules {
         processors.passOnToOwnCode();
     }
 
-    /** Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause. */
+    /**
+     * Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause.
+     */
     private void mergeClassLoading() {
         for (Part part : byCause.longestFirst()) {
             Part code = new Part(Kind.COMPUTING, part.name());
@@ -202,8 +204,7 @@ final class SymptomRules {
     /**
      * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
      * their server is the likely cause. In the second case, there are many short operations, and no single operation
-     * takes most of the time.
-     * Operations of a cache stampede are not merged.
+     * takes most of the time. Operations of a cache stampede are not merged.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
      *     attributed to this command
@@ -352,7 +353,8 @@ final class SymptomRules {
 
     /**
      * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
-     * all providers of the method into one operation. Does the same if the method became slower at all of its providers.
+     * all providers of the method into one operation. Does the same if the method became slower at all of its
+     * providers.
      */
     private void mergeProviders() {
         SlowProviders providers = new SlowProviders(evidence, operations);

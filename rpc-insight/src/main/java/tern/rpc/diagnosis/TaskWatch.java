@@ -293,8 +293,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy, as
-     * in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy,
+     * as in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
      *
      * @param waiting the call's waiting frame; null if it is unknown
      */
@@ -364,7 +364,8 @@ final class TaskWatch {
             for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
                 TaskSamples.Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
-                if (found.getValue() >= MIN_HOLDING && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
+                if (found.getValue() >= MIN_HOLDING
+                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
                     best = new Holder(entry.getKey(), inside.line(), found.getValue());
                     rank = inside.rank();
                 }

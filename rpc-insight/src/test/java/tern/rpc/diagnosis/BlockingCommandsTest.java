@@ -94,7 +94,9 @@ class BlockingCommandsTest {
         assertThat(cause.symptoms()).anyMatch(line -> line.contains("calls wait for SET cart:*"));
     }
 
-    /** Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one. */
+    /**
+     * Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one.
+     */
     @Test
     void commandOfAJobThatMakesOnlyAPartOfTheCallsLateIsTheCause() {
         shop.healthy(commands(1));

@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.Cause.Where;
 class DiagnosisTextTest {
 
     private static String text(double saves) {
-        Diagnosis.Miss miss = new Diagnosis.Miss(
-                Instant.EPOCH, 10, List.of("Shop.buy"), 100, 200, 20, 0, 0, 0, 300, 50);
+        Diagnosis.Miss miss =
+                new Diagnosis.Miss(Instant.EPOCH, 10, List.of("Shop.buy"), 100, 200, 20, 0, 0, 0, 300, 50);
         Cause cause = new Cause(
                 "SLOW STATEMENT",
                 "select stock",

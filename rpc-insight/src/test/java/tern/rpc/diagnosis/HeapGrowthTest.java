@@ -65,7 +65,8 @@ class HeapGrowthTest {
             megabytes[i] = 260 + 10 * i + (i % 2 == 0 ? 0 : 30);
         }
 
-        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP, 0)).isNotNull();
+        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP, 0))
+                .isNotNull();
     }
 
     @Test

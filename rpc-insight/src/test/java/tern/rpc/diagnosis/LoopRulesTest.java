@@ -119,7 +119,8 @@ class LoopRulesTest {
                     "java.util.concurrent.ThreadPoolExecutor$Worker/run"));
         }
 
-        assertThat(DiagnosisText.title(first(Phase.HTTP, "POST notify:80"))).isEqualTo("SLOW HTTP PEER: POST notify:80");
+        assertThat(DiagnosisText.title(first(Phase.HTTP, "POST notify:80")))
+                .isEqualTo("SLOW HTTP PEER: POST notify:80");
     }
 
     @Test
