@@ -2,6 +2,9 @@ package tern.rpc.diagnosis;
 
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -12,6 +15,9 @@ import tern.rpc.pool.PoolKind;
  * or Redis server, the name is empty.
  */
 final class AwaitedStores {
+
+    private static final String URL = "jdbc:";
+    private static final Pattern HOST = Pattern.compile("//(?:[^/]*@)?([^/@]+)");
 
     private final Evidence evidence;
     private final Map<String, PoolVerdict> pools;
@@ -71,15 +77,30 @@ final class AwaitedStores {
                 .toList();
     }
 
-    /** Returns the name of the data source or Redis server as the diagnosis shows it. */
+    /**
+     * Returns the name of the data source or Redis server as the diagnosis shows it, with the address of its server if
+     * this is known.
+     */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";
-        if (!name.isEmpty()) {
-            return store + " of " + name;
+        List<PoolVerdict> known = name.isEmpty() ? poolsOf(kind, name) : List.of();
+        String only = known.size() == 1 && kind == Kind.SQL ? known.get(0).name() : name;
+        String server = address(evidence.answers().servers().get(only));
+        boolean isAddressEnough = server != null && name.isEmpty();
+        return store
+                + (only.isEmpty() || isAddressEnough ? "" : " of " + only)
+                + (server == null ? "" : " at " + server);
+    }
+
+    /**
+     * Returns the host and port of a server; null if they are unknown. The URL of a database may also contain a user
+     * and a password, which the diagnosis does not show.
+     */
+    private static @Nullable String address(@Nullable String server) {
+        if (server == null || !server.startsWith(URL)) {
+            return server;
         }
-        List<PoolVerdict> known = poolsOf(kind, name);
-        return known.size() == 1 && kind == Kind.SQL
-                ? store + " of " + known.get(0).name()
-                : store;
+        Matcher host = HOST.matcher(server);
+        return host.find() ? host.group(1) : null;
     }
 }

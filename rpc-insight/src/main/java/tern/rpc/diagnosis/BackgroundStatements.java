@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.List;
 import java.util.Map;
 import tern.rpc.pool.Holders.Holder;
 
@@ -22,7 +23,7 @@ final class BackgroundStatements {
         long now = System.nanoTime();
         Holder longest = null;
         for (PoolVerdict pool : pools.values()) {
-            for (Holder holder : pool.pool().holders()) {
+            for (Holder holder : pool.isDatabase() ? pool.pool().holders() : List.<Holder>of()) {
                 String statement = holder.statement();
                 boolean isOutside = !holder.call().isOpen() && !holder.isAbandoned() && holder.isExecuting();
                 boolean isHere = statement != null

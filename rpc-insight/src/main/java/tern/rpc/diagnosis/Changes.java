@@ -103,7 +103,9 @@ final class Changes {
         return lines;
     }
 
-    /** Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual. */
+    /**
+     * Returns lines about the operations of one kind that are new in calls, or that calls run more often than usual.
+     */
     private List<String> unusual(Phase phase) {
         return operations.each(phase).keySet().stream()
                 .map(name -> Account.part(phase, name))
@@ -141,7 +143,7 @@ final class Changes {
 
     /**
      * Returns whether the cause is a new operation: an operation of late or failed calls that is unusual for the called
-     * methods. Returns false if the usual times of these methods are not known.
+     * methods. Returns false if the usual times of a method that runs it are not known.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null
@@ -152,8 +154,9 @@ final class Changes {
         boolean known = false;
         for (String method : excess.badByMethod().keySet()) {
             Times usual = evidence.usual().of(method);
-            known |= usual != null;
-            if (usual != null && usual.of(cause) > 0) {
+            boolean isRun = excess.meanOf(method, cause) > 0;
+            known |= usual != null && isRun;
+            if (usual == null ? isRun : usual.of(cause) > 0) {
                 return false;
             }
         }

@@ -376,8 +376,8 @@ final class CodeText {
                     + " block)";
         }
         String change = hint.isEmpty()
-                ? "find out what completes the result that " + place
-                        + " waits for: if it is a task, make tasks shorter or give them more threads; if it is the"
+                ? "find out what completes the result for which code waits in " + place
+                        + ": if it is a task, make tasks shorter or give them more threads; if it is the"
                         + " answer of a server, as in an asynchronous client (Kafka, HTTP), find out why the server"
                         + " answers slowly; or do not wait for the result within the call"
                 : hint + ": calls wait in " + place;

@@ -218,8 +218,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /**
      * Returns the growth of the memory that surviving objects occupy after collections within the last minute; null if
      * it does not grow until the heap is full.
+     *
+     * @param paused the share of the time for which collections now stop the process
      */
-    synchronized @Nullable HeapGrowth growth(long now) {
+    synchronized @Nullable HeapGrowth growth(long now, double paused) {
         long max = Runtime.getRuntime().maxMemory();
         return max == Long.MAX_VALUE
                 ? null
@@ -227,7 +229,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                         uses.stream()
                                 .filter(use -> now - use.atNanos() <= GROWTH_NANOS)
                                 .toList(),
-                        (double) max);
+                        (double) max,
+                        paused);
     }
 
     /**

@@ -1,5 +1,8 @@
 package tern.rpc.diagnosis;
 
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.LargeReplies;
@@ -18,6 +21,21 @@ final class CollectorRules {
 
     /** If at least this number of methods is slow at reading requests, the size of requests is not the reason. */
     private static final int SEVERAL_METHODS = 3;
+
+    /** While the heap fills, the collector slows down all work if it stops the process for this share of the time. */
+    private static final double MUCH_STOPPED = 0.1;
+
+    /** The collector slows down all work only if its pauses are at least this share of the extra time. */
+    private static final double SHARE = 0.2;
+
+    /** Work has become slower if its extra time is at least this share of the latency target. */
+    private static final double SLOWER = 0.1;
+
+    /** The number of kinds of work that must have become slower. A slow server slows down only one kind. */
+    private static final int SEVERAL_KINDS = 2;
+
+    private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
+    private static final Set<Kind> OWN = EnumSet.of(Kind.COMPUTING, Kind.UNEXPLAINED);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -66,6 +84,46 @@ final class CollectorRules {
                 && !evidence.machine().isHeapFilling()) {
             byCause.pour(collector, large, "the garbage collector stops calls because of its memory");
         }
+        if (!other) {
+            passOnToFillingHeap(collector);
+        }
+    }
+
+    /**
+     * Attributes the work that became slower to the collector, if the heap fills and work of several kinds became
+     * slower together. The collector's pauses and its threads then slow down all work, also work at servers that are as
+     * quick as usual.
+     */
+    private void passOnToFillingHeap(Part collector) {
+        Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) || OWN.contains(part.kind()))
+                && byCause.of(part) >= SLOWER * evidence.targetNanos());
+        List<Part> parts = slower.longestFirst();
+        long kinds = parts.stream()
+                .map(part -> OWN.contains(part.kind()) ? Kind.COMPUTING : part.kind())
+                .distinct()
+                .count();
+        boolean isAny = parts.stream().anyMatch(part -> OPERATIONS.contains(part.kind()));
+        if (evidence.machine().isHeapFilling()
+                && evidence.machine().collecting() >= MUCH_STOPPED
+                && byCause.of(collector) >= SHARE * byCause.sum()
+                && isAny
+                && kinds >= SEVERAL_KINDS) {
+            Times one = new Times();
+            one.add(collector, 1);
+            for (Part part : parts) {
+                byCause.pour(part, one, "while the heap fills, calls take longer in " + named(part));
+            }
+        }
+    }
+
+    private static String named(Part part) {
+        return switch (part.kind()) {
+            case SQL -> part.name().isEmpty() ? "all statements" : part.name();
+            case REDIS -> part.name().isEmpty() ? "all Redis commands" : part.name();
+            case HTTP -> part.name().isEmpty() ? "all HTTP exchanges" : part.name();
+            case RPC -> part.name().isEmpty() ? "all remote calls" : part.name();
+            default -> part.kind() == Kind.COMPUTING ? part.name() : "their own code";
+        };
     }
 
     /**

@@ -76,6 +76,12 @@ public record Diagnosis(
         return new Diagnosis(state, text + "  " + line + "\n", miss, causes, accountMs, unexplainedMs, missing);
     }
 
+    /** Returns a copy of this diagnosis whose first line contains the age of the causes. */
+    Diagnosis seenBefore(long seconds) {
+        String aged = text.replaceFirst("^(MISS since \\S+ \\(\\d+ s\\)) ", "$1, seen " + seconds + " s ago: ");
+        return new Diagnosis(state, aged, miss, causes, accountMs, unexplainedMs, missing);
+    }
+
     static Diagnosis calm(State state, String text, List<String> missing) {
         return new Diagnosis(state, text, null, List.of(), Map.of(), 0, missing);
     }

@@ -15,6 +15,7 @@ final class DiagnosisText {
     private static final int MAX_PARTS = 5;
     private static final double MUCH = 0.25;
     private static final double HALF = 0.5;
+    private static final int LEAST_SAVED_PERCENT = 10;
 
     private DiagnosisText() {}
 
@@ -64,7 +65,8 @@ final class DiagnosisText {
         if (cause.change().expectedP99Ms() >= 0) {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
-        if (Math.round(cause.saves() * 100) > 0) {
+        // A small share shows that other causes also keep the calls late, and not that the cause is unimportant.
+        if (Math.round(cause.saves() * 100) >= LEAST_SAVED_PERCENT) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }
     }

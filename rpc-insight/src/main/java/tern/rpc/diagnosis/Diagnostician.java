@@ -91,6 +91,7 @@ public final class Diagnostician {
     private @Nullable Instant since; // when calls began to miss the target; used only by the diagnosis thread
     private long sinceNanos; // Only the diagnosis thread uses this field.
     private volatile long watchedNanos; // when the calls were last checked
+    private volatile long diagnosedNanos; // when the published causes were found
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
@@ -115,8 +116,8 @@ public final class Diagnostician {
     /**
      * Starts measuring the process's pauses.
      *
-     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency target
-     *     for ten seconds (decision 45)
+     * @param recordMisses whether the JVM's flight recorder may start by itself when calls have missed the latency
+     *     target for ten seconds (decision 45)
      */
     public void start(boolean recordMisses) {
         recording.startInMisses(recordMisses);
@@ -141,8 +142,8 @@ public final class Diagnostician {
     /**
      * Returns the last flight recording if it shows the present state. While calls miss the latency target, the
      * recording must have been started during the present miss, and must have ended after the present first cause was
-     * ranked first. While calls meet the target, the recording must have been started outside of every miss.
-     * Otherwise returns null. Any thread may call this.
+     * ranked first. While calls meet the target, the recording must have been started outside of every miss. Otherwise
+     * returns null. Any thread may call this.
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
@@ -175,10 +176,15 @@ public final class Diagnostician {
     /** Returns the current diagnosis. Any thread may call this. */
     public Diagnosis diagnosis() {
         Diagnosis known = latest;
-        long age = clock.nanoTime() - watchedNanos;
+        long now = clock.nanoTime();
+        long unwatched = now - watchedNanos;
+        if (known.state() == State.MISS && unwatched > OLD_NANOS) {
+            known = known.withNote("old      the process has been too busy to look again for "
+                    + TimeUnit.NANOSECONDS.toSeconds(unwatched) + " s");
+        }
+        long age = now - diagnosedNanos;
         return known.state() == State.MISS && age > OLD_NANOS
-                ? known.withNote("old      the process has been too busy to look again for "
-                        + TimeUnit.NANOSECONDS.toSeconds(age) + " s")
+                ? known.seenBefore(TimeUnit.NANOSECONDS.toSeconds(age))
                 : known;
     }
 
@@ -321,6 +327,7 @@ public final class Diagnostician {
         if (since == null) {
             begin(now);
         }
+        diagnosedNanos = now;
         latest = report.add(
                 begun(now),
                 counts,
@@ -439,6 +446,7 @@ public final class Diagnostician {
         if (recording.isDue(now, sinceNanos)) {
             record();
         }
+        diagnosedNanos = now;
         latest = report.add(
                 begun(now), counts, bad, ranking, seen.missing(), watch.isDeclining(), watch.isWarm(), wall.instant());
         check.advised(latest.causes().get(0).change());

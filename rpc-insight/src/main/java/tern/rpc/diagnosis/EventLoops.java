@@ -26,10 +26,10 @@ final class EventLoops {
 
     /**
      * Returns whether the thread is an event loop of Netty, Vert.x, Reactor Netty, Undertow or of Apache's asynchronous
-     * HTTP client, which Elasticsearch's client uses, too. The threads of Reactor's
-     * parallel scheduler count as event loops too, because they must not block either. Classes of other packages do not
-     * count, even if their names contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event
-     * loop on a thread that may block.
+     * HTTP client, which Elasticsearch's client uses, too. The threads of Reactor's parallel scheduler count as event
+     * loops too, because they must not block either. Classes of other packages do not count, even if their names
+     * contain {@code EventLoop}. For example, Kotlin's {@code runBlocking} runs an event loop on a thread that may
+     * block.
      */
     static boolean isOne(ThreadSnapshot thread) {
         boolean isReactor = thread.name().startsWith("parallel-");
@@ -39,10 +39,13 @@ final class EventLoops {
             if (isNetty(type) && (simple.startsWith("DefaultEventExecutor") || simple.startsWith("DefaultEventLoop"))) {
                 return false; // a Netty thread for blocking work
             }
-            boolean isLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
+            boolean isOfLoop = (isNetty(type) && simple.startsWith("SingleThreadEventExecutor"))
                     || (simple.contains("EventLoop")
                             && (isNetty(type) || type.startsWith("io.vertx.") || type.startsWith("reactor.netty.")))
-                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."))
+                    || (simple.startsWith("WorkerThread") && type.startsWith("org.xnio."));
+            // Any thread may hand work over to a loop, as in SingleThreadEventExecutor.execute. Only its thread runs
+            // it.
+            boolean isLoop = (isOfLoop && frame.getMethodName().startsWith("run"))
                     || APACHE.stream().anyMatch(type::startsWith);
             if (isLoop || (isReactor && type.startsWith("reactor.core.scheduler."))) {
                 return true;
@@ -52,8 +55,8 @@ final class EventLoops {
     }
 
     /**
-     * Returns whether the class belongs to Netty. Netty may have been copied into other packages, such as {@code
-     * io.grpc.netty.shaded.io.netty}.
+     * Returns whether the class belongs to Netty. Netty may have been copied into other packages, such as
+     * {@code io.grpc.netty.shaded.io.netty}.
      */
     private static boolean isNetty(String type) {
         return type.startsWith("io.netty.") || type.contains(".io.netty.");

@@ -139,7 +139,7 @@ final class ExcessTime {
     private @Nullable Part readFailure(EndedCall call) {
         Part failure = FailurePart.of(call);
         Part pause = PausedFailures.of(call, failure, evidence);
-        if (failure == null || pause != null) {
+        if (failure == null || pause != null || ConnectTimeOuts.isOne(failure, hiddenTimeOuts.get(call))) {
             return pause == null ? timedOut(call) : pause;
         }
         if (failure.kind() == Part.Kind.FAILURE || failure.kind() == Part.Kind.LIMIT) {

@@ -23,8 +23,11 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap must have grown by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
-    /** The sum of all decreases of the used memory may be at most this share of its growth. */
-    private static final double MAX_DECREASES = 0.25;
+    /**
+     * The largest decrease from an earlier maximum of the used memory may be at most this share of its growth. Small
+     * decreases do not add up, because the survivors of young collections vary.
+     */
+    private static final double MAX_DECREASE = 0.25;
 
     /**
      * The number of major collections between which the growth is measured. A major collection frees all unused
@@ -47,6 +50,17 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
 
     /** Used instead of {@link #MIN_SHARE_OTHERS} if the collector has not marked the old objects that are garbage. */
     private static final double MIN_SHARE_UNMARKED = 0.8;
+
+    /**
+     * If collections stop the process for at least this share of the time, {@link #MIN_SHARE_OTHERS} is enough without
+     * a known marking. Java reports G1's markings only from version 20 on.
+     */
+    private static final double MUCH_PAUSED = 0.1;
+
+    /**
+     * G1 has most likely marked old objects while the used memory grew for at least this time without a known marking.
+     */
+    private static final double MIN_SECONDS_UNMARKED = 5;
 
     /**
      * After a marking, G1 frees old objects from the third collection on: its cleanup and a young collection come
@@ -79,20 +93,26 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * soon.
      *
      * @param uses the used memory after the last collections, the oldest first
+     * @param paused the share of the time for which collections now stop the process
      */
-    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes) {
+    static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
         List<Use> major = uses.stream().filter(Use::major).toList();
         return major.size() >= MIN_MAJOR
                 ? growth(major, heapBytes, MIN_MAJOR, MIN_SHARE_MAJOR)
                 : growthOfOthers(
-                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes);
+                        uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused);
     }
 
-    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes) {
+    private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes, double paused) {
         List<Use> grown = uses.subList(least(uses), Math.max(least(uses), uses.size() - USES_AFTER_MARKING));
         boolean isMarked = grown.stream().anyMatch(use -> use.old == Old.MARKS)
                 || uses.stream().allMatch(use -> use.old == Old.FREES);
-        return growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+        HeapGrowth growth = growth(uses, heapBytes, MIN_OTHERS, isMarked ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED);
+        if (growth != null || isMarked || paused < MUCH_PAUSED) {
+            return growth;
+        }
+        HeapGrowth pressing = growth(uses, heapBytes, MIN_OTHERS, MIN_SHARE_OTHERS);
+        return pressing != null && pressing.seconds >= MIN_SECONDS_UNMARKED ? pressing : null;
     }
 
     /**
@@ -114,14 +134,16 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         }
         Use first = uses.get(from);
         Use last = uses.get(uses.size() - 1);
-        double decreases = 0;
-        for (int i = from + 1; i < uses.size(); i++) {
-            decreases += Math.max(0, uses.get(i - 1).bytes - uses.get(i).bytes);
+        double largest = first.bytes;
+        double decrease = 0;
+        for (Use use : uses.subList(from, uses.size())) {
+            largest = Math.max(largest, use.bytes);
+            decrease = Math.max(decrease, largest - use.bytes);
         }
         double grown = last.bytes - (double) first.bytes;
         double seconds = (last.atNanos - first.atNanos) / 1e9;
         double toFull = (heapBytes - last.bytes) * seconds / grown;
-        boolean grows = grown >= MIN_GROWTH * heapBytes && decreases <= MAX_DECREASES * grown;
+        boolean grows = grown >= MIN_GROWTH * heapBytes && decrease <= MAX_DECREASE * grown;
         return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= MAX_SECONDS_TO_FULL
                 ? new HeapGrowth(
                         first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))

@@ -3,7 +3,6 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -57,7 +56,10 @@ final class HiddenTimeOuts {
     /** Calls to one method that failed in the same way after the same operation. */
     private record Group(String method, Part failure, Phase phase, String operation) {}
 
-    /** Returns the calls that a hidden timeout ended, with the operation that timed out. Compares calls by identity. */
+    /**
+     * Returns the calls that a hidden timeout ended, with the operation that timed out. Includes the calls of
+     * {@link ConnectTimeOuts}. Compares calls by identity.
+     */
     Map<EndedCall, Part> find() {
         Map<Group, List<EndedCall>> groups = new HashMap<>();
         bad.stream().filter(call -> call.failure() != null).limit(MAX_CALLS).forEach(call -> {
@@ -70,7 +72,7 @@ final class HiddenTimeOuts {
                         .add(call);
             }
         });
-        Map<EndedCall, Part> found = new IdentityHashMap<>();
+        Map<EndedCall, Part> found = ConnectTimeOuts.find(bad);
         groups.forEach((group, calls) -> {
             if (areCutOff(group.phase(), group.operation(), calls)) {
                 calls.forEach(call -> found.put(call, Account.part(group.phase(), group.operation())));

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -12,6 +13,9 @@ final class LockText {
 
     /** If at least this many samples show waits for a permit and none shows a holder, permits are probably lost. */
     private static final int MIN_LOST_LOOKS = 30;
+
+    /** Matches the methods of Caffeine's and Spring's caches, such as {@code LocalManualCache.get}. */
+    private static final Pattern CACHES = Pattern.compile("^\\w*Cache\\.(?:get|getAll|getIfPresent|retrieve)$");
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -77,7 +81,8 @@ final class LockText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + place
                                         + "; only a restart ends this deadlock"
-                                : sooner(part, place, held) + meanwhile + "; more threads do not help"),
+                                : sooner(part, place, held, excess.samples.calledIn(part)) + meanwhile
+                                        + "; more threads do not help"),
                 facts);
     }
 
@@ -156,15 +161,29 @@ final class LockText {
     }
 
     /**
+     * Returns whether the method belongs to a cache that loads its values. Code that computed the value before it asks
+     * the cache would load it in every call.
+     */
+    private static boolean isInCache(@Nullable String called) {
+        return called != null && CACHES.matcher(called).find();
+    }
+
+    /**
      * Returns the advice for a lock that is held for too long.
      *
      * @param held where calls most likely hold the lock; null if unknown
+     * @param called the method that the waiting code calls; null if unknown
      */
-    private static String sooner(Part part, String place, @Nullable StackTraceElement held) {
+    private static String sooner(Part part, String place, @Nullable StackTraceElement held, @Nullable String called) {
         String name = part.name();
         String instead = Hints.lock(name);
         if (!instead.isEmpty()) {
             return instead + ": hold it for less time in " + place;
+        }
+        if (name.startsWith("monitor of ConcurrentHashMap ") && isInCache(called)) {
+            return "load the values of this cache without making calls wait: refresh them before they expire"
+                    + " (refreshAfterWrite, an asynchronous cache), keep them longer, or make the loader faster: "
+                    + place + " loads one value, and calls that want it or a neighboring key wait";
         }
         if (name.startsWith("monitor of ConcurrentHashMap ")) {
             return "compute the value before computeIfAbsent (compute, merge), not within it, in " + place

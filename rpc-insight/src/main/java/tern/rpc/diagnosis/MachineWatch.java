@@ -103,12 +103,13 @@ final class MachineWatch implements ProcessWatch {
         double window = look.at - first.at;
         MachineSecond second = look.machine.since(last.machine, (long) elapsed);
         MachineSecond recent = recent(look);
+        double paused = collectors.between(first.at, look.at).sum() / window;
         latest = new Machine(
                 second.allowedProcessors(),
                 second.ownCpuProcessors(),
                 second.otherCpuProcessors(),
                 second.throttledShare(),
-                collectors.between(first.at, look.at).sum() / window,
+                paused,
                 collectors.live(look.at),
                 collectors.mainCause(first.at),
                 (look.freedBytes - first.freedBytes) / window * 1e9,
@@ -121,7 +122,7 @@ final class MachineWatch implements ProcessWatch {
                 recent,
                 look.machine.missing(),
                 Machine.Stolen.in(recent),
-                collectors.growth(look.at),
+                collectors.growth(look.at, paused),
                 explicit.most(look.at));
         if (!withThreads) {
             threads.clear();

@@ -65,6 +65,17 @@ final class RedisStops {
     }
 
     /**
+     * Returns whether a blocking command of calls is known to be slow, or has large replies. Any other command may be
+     * the one that waits longest for a command of a thread outside of calls: the next commands of the same call then
+     * run while the server is free.
+     */
+    static boolean isCertain(@Nullable Part command) {
+        return command != null
+                && (RedisText.stopsServer(command.name())
+                        || !LargeReplies.sizeIn(command.name()).isEmpty());
+    }
+
+    /**
      * Returns whether a command with a large reply, or a command of a thread outside of calls, may be the cause. Such a
      * command may be the cause if it is new, or if it takes much longer than usual.
      */

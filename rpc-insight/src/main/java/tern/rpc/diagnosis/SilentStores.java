@@ -244,7 +244,8 @@ final class SilentStores {
             boolean waits = part.kind() == Kind.POOL ? kinds.ofPool(part) == store : part.kind() == store;
             if (waits && !part.name().startsWith(StackReader.CALLED) && names.mayBeOf(part, name)) {
                 PoolVerdict pool = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-                byCause.pour(part, one, TimesByCause.WAIT_FOR + (pool == null ? "an answer" : pool.resource()) + since);
+                String answer = part.name().isEmpty() ? "an answer" : "the answer of " + part.name();
+                byCause.pour(part, one, TimesByCause.WAIT_FOR + (pool == null ? answer : pool.resource()) + since);
             }
         }
     }

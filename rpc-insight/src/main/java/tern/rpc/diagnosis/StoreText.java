@@ -261,6 +261,10 @@ final class StoreText {
         String types = values.isEmpty() && text.contains("?")
                 ? "the types of its parameters (a number compared with text uses no index), "
                 : "";
+        if (part.name().isEmpty()) {
+            return "check the statements of these calls: their plans, their indexes, the number of rows" + at(place)
+                    + ": no single statement takes most of the time; a different pool size does not help";
+        }
         return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks + at(place) + ": "
                 + text + values + isNew + "; a different pool size does not help";
     }

@@ -102,7 +102,9 @@ final class SymptomRules {
         processors.passOnToOwnCode();
     }
 
-    /** Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause. */
+    /**
+     * Attributes the loading of classes to the code that loads them, if this code also computes. Both are one cause.
+     */
     private void mergeClassLoading() {
         for (Part part : byCause.longestFirst()) {
             Part code = new Part(Kind.COMPUTING, part.name());
@@ -173,10 +175,12 @@ final class SymptomRules {
         List<Part> waiting = byCause.longestFirst().stream()
                 .filter(part -> part.kind() == Kind.REDIS && operations.isSlower(part))
                 .toList();
-        Part command = byCause.longestFirst().stream()
+        Part ofCalls = byCause.longestFirst().stream()
                 .filter(stops::isStopping)
                 .findFirst()
-                .orElseGet(() -> stops.outside(evidence, waiting));
+                .orElse(null);
+        Part command = RedisStops.isCertain(ofCalls) ? ofCalls : stops.outside(evidence, waiting);
+        command = command == null ? ofCalls : command;
         if (command == null) {
             return false;
         }
@@ -200,8 +204,7 @@ final class SymptomRules {
     /**
      * Merges the operations of one kind in two cases. In the first case, all operations of the kind became slower, so
      * their server is the likely cause. In the second case, there are many short operations, and no single operation
-     * takes most of the time.
-     * Operations of a cache stampede are not merged.
+     * takes most of the time. Operations of a cache stampede are not merged.
      *
      * @param redisStands whether one command blocks Redis, so that the time of the other commands has already been
      *     attributed to this command
@@ -350,7 +353,8 @@ final class SymptomRules {
 
     /**
      * If the number of calls to a remote method, or the timeout of the method, is the cause, merges the operations at
-     * all providers of the method into one operation. Does the same if the method became slower at all of its providers.
+     * all providers of the method into one operation. Does the same if the method became slower at all of its
+     * providers.
      */
     private void mergeProviders() {
         SlowProviders providers = new SlowProviders(evidence, operations);

@@ -31,6 +31,9 @@ final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
+    /** The minimum number of samples of threads that likely hold a lock. */
+    private static final int MIN_HOLDING = 3;
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
@@ -290,8 +293,8 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy, as
-     * in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
+     * Returns the threads that take items from a queue in the class in which a call waits, and that were seldom busy,
+     * as in {@code thread door-acks in Doors.acknowledge:71}; null if there are none.
      *
      * @param waiting the call's waiting frame; null if it is unknown
      */
@@ -341,7 +344,7 @@ final class TaskWatch {
     /**
      * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. The likely
      * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
-     * come last.
+     * come last. A single sample is not sufficient, because other methods of the class may not use the lock.
      *
      * @param waiting the call's waiting frame
      * @return null if there are none
@@ -361,7 +364,8 @@ final class TaskWatch {
             for (Map.Entry<TaskSamples.Inside, Integer> found : lines.entrySet()) {
                 TaskSamples.Inside inside = found.getKey();
                 boolean isMoreOften = best == null || found.getValue() > best.looks();
-                if (found.getValue() > 0 && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
+                if (found.getValue() >= MIN_HOLDING
+                        && (inside.rank() < rank || (inside.rank() == rank && isMoreOften))) {
                     best = new Holder(entry.getKey(), inside.line(), found.getValue());
                     rank = inside.rank();
                 }

@@ -94,7 +94,9 @@ class BlockingCommandsTest {
         assertThat(cause.symptoms()).anyMatch(line -> line.contains("calls wait for SET cart:*"));
     }
 
-    /** Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one. */
+    /**
+     * Late calls are those whose commands waited longest, so their commands take nearly as long as the blocking one.
+     */
     @Test
     void commandOfAJobThatMakesOnlyAPartOfTheCallsLateIsTheCause() {
         shop.healthy(commands(1));
@@ -109,6 +111,32 @@ class BlockingCommandsTest {
         }
 
         assertThat(DiagnosisText.title(first(shop.diagnosis()))).isEqualTo("SLOW REDIS COMMAND: KEYS resv:*");
+    }
+
+    /** The commands of a call that waits for the server take their usual time once the first of them has run. */
+    private static Consumer<Shop.Steps> lock(double setMillis) {
+        return call -> call.own(2)
+                .in(Phase.REDIS, "SET lock:*", setMillis)
+                .in(Phase.REDIS, "GET lock:*", Math.max(1, setMillis / 30))
+                .in(Phase.REDIS, "DEL lock:*", 1);
+    }
+
+    @Test
+    void firstCommandOfCallsThatWaitForACommandOfAJobIsNotTheCause() {
+        shop.healthy(lock(1));
+        OutsideOperations.ran(Phase.REDIS, "KEYS resv:*", 250_000_000L);
+
+        for (int second = 0; second < 6; second++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 0, lock(call % 4 == 0 ? 150 : 1));
+                }
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("SLOW REDIS COMMAND: KEYS resv:*");
+        assertThat(first.symptoms()).anyMatch(line -> line.contains("calls wait for SET lock:*"));
     }
 
     @Test

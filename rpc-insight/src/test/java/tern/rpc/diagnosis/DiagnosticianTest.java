@@ -322,6 +322,26 @@ class DiagnosticianTest {
     }
 
     @Test
+    void slowStatementsWithoutANameAreDescribedTogether() {
+        Diagnosis miss = shop.healthy(USUAL).miss(call -> call.in(Phase.SQL, null, 180));
+
+        assertThat(first(miss).change().text())
+                .startsWith("check the statements of these calls: their plans")
+                .doesNotContain("this statement");
+    }
+
+    @Test
+    void ageOfOldCausesIsInTheFirstLine() {
+        Diagnosis fresh = shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
+        shop.pass(31_000);
+
+        assertThat(fresh.text()).doesNotContain(" ago: ");
+        assertThat(shop.diagnosis().text().lines().findFirst())
+                .hasValueSatisfying(line -> assertThat(line)
+                        .matches("MISS since \\S+ \\(\\d+ s\\), seen 31 s ago: OrderService.place, target 100 ms"));
+    }
+
+    @Test
     void causeStaysUntilTheMissEndsAlthoughItIsOver() {
         shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
 

@@ -30,7 +30,7 @@ class HeapGrowthTest {
 
     @Test
     void heapThatFillsWithinSecondsHasARateAndATimeUntilItIsFull() {
-        HeapGrowth growth = HeapGrowth.of(uses(1, false, Old.FREES, 250, 300, 380, 460, 540, 620, 700), HEAP);
+        HeapGrowth growth = HeapGrowth.of(uses(1, false, Old.FREES, 250, 300, 380, 460, 540, 620, 700), HEAP, 0);
 
         assertThat(growth).isNotNull();
         assertThat(growth.line(310e6))
@@ -54,13 +54,24 @@ class HeapGrowthTest {
         long[] megabytes =
                 List.of(used.split(" ")).stream().mapToLong(Long::parseLong).toArray();
 
-        assertThat(HeapGrowth.of(uses(secondsBetween, major, old, megabytes), HEAP))
+        assertThat(HeapGrowth.of(uses(secondsBetween, major, old, megabytes), HEAP, 0))
                 .isNull();
     }
 
     @Test
+    void survivorsThatVaryBetweenCollectionsDoNotHideTheGrowth() {
+        long[] megabytes = new long[40];
+        for (int i = 0; i < megabytes.length; i++) {
+            megabytes[i] = 260 + 10 * i + (i % 2 == 0 ? 0 : 30);
+        }
+
+        assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP, 0))
+                .isNotNull();
+    }
+
+    @Test
     void twoMajorCollectionsThatFreeLessAndLessAreEnough() {
-        assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP)).isNotNull();
+        assertThat(HeapGrowth.of(uses(5, true, Old.KEEPS, 400, 600), HEAP, 0)).isNotNull();
     }
 
     /** Returns the used memory after young collections of G1, and after the two pauses of one marking. */
@@ -74,16 +85,24 @@ class HeapGrowthTest {
 
     @Test
     void useThatGrowsAfterAMarkingOfG1IsGrowth() {
-        assertThat(HeapGrowth.of(usesOfG1(3, 400, 470, 540, 610, 680, 750), HEAP))
+        assertThat(HeapGrowth.of(usesOfG1(3, 400, 470, 540, 610, 680, 750), HEAP, 0))
                 .isNotNull();
-        assertThat(HeapGrowth.of(usesOfG1(5, 400, 470, 540, 610, 680, 750), HEAP))
+        assertThat(HeapGrowth.of(usesOfG1(5, 400, 470, 540, 610, 680, 750), HEAP, 0))
                 .isNull();
     }
 
     @Test
     void useOfNearlyTheWholeHeapNeedsNoMarking() {
-        assertThat(HeapGrowth.of(uses(1, false, Old.FREES_MARKED, 400, 500, 600, 700, 780, 830), HEAP))
+        assertThat(HeapGrowth.of(uses(1, false, Old.FREES_MARKED, 400, 500, 600, 700, 780, 830), HEAP, 0))
                 .isNotNull();
+    }
+
+    @Test
+    void useThatGrowsWhileCollectionsStopTheProcessNeedsNoKnownMarking() {
+        List<Use> uses = uses(2, false, Old.FREES_MARKED, 260, 340, 420, 500, 580, 670);
+
+        assertThat(HeapGrowth.of(uses, HEAP, 0.16)).isNotNull();
+        assertThat(HeapGrowth.of(uses, HEAP, 0.04)).isNull();
     }
 
     @ParameterizedTest
@@ -112,7 +131,7 @@ class HeapGrowthTest {
         uses.add(0, new Use(-2, 300 * MEGABYTE, true, Old.FREES));
         uses.add(1, new Use(-1, 300 * MEGABYTE, true, Old.FREES));
 
-        assertThat(HeapGrowth.of(uses, HEAP)).isNull();
+        assertThat(HeapGrowth.of(uses, HEAP, 0)).isNull();
     }
 
     @Test
@@ -123,8 +142,8 @@ class HeapGrowthTest {
             log.addUse(new Use(use.atNanos(), (long) (heap * (use.bytes() / HEAP)), false, Old.FREES));
         }
 
-        assertThat(log.growth(TimeUnit.SECONDS.toNanos(6))).isNotNull();
-        assertThat(log.growth(TimeUnit.SECONDS.toNanos(66))).isNull();
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(6), 0)).isNotNull();
+        assertThat(log.growth(TimeUnit.SECONDS.toNanos(66), 0)).isNull();
     }
 
     @Test
@@ -173,5 +192,40 @@ class HeapGrowthTest {
 
         assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR");
         assertThat(first.change().text()).startsWith("create fewer or smaller objects per call");
+    }
+
+    /** Calls whose statement and exchange became slower, while the collector stops the process. */
+    private static SampledCalls slowerTogether(double statementMillis) {
+        SampledCalls calls = new SampledCalls()
+                .usually("OrderService.place", Phase.SQL, "GET stock:80", 2)
+                .usually("OrderService.offers", Phase.HTTP, "GET stock:80", 20)
+                .pausedMillis(60);
+        for (int i = 0; i < 6; i++) {
+            calls.calls("OrderService.place", Phase.SQL, statementMillis, samples -> {})
+                    .calls("OrderService.offers", Phase.HTTP, 130, samples -> {});
+        }
+        return calls;
+    }
+
+    @Test
+    void heapThatFillsIsTheCauseWhenEverythingBecomesSlower() {
+        Cause first = slowerTogether(150)
+                .growing(new HeapGrowth(0.26, 0.67, 12, 10e6, 8))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("COLLECTOR: heap fills");
+        assertThat(first.symptoms()).anyMatch(line -> line.startsWith("while the heap fills, calls take longer in"));
+        assertThat(DiagnosisText.title(slowerTogether(150).causes().get(0))).doesNotStartWith("COLLECTOR: heap");
+    }
+
+    @Test
+    void statementThatTakesMuchLongerThanThePausesStaysTheCauseWhileTheHeapFills() {
+        Cause first = slowerTogether(900)
+                .growing(new HeapGrowth(0.26, 0.67, 12, 10e6, 8))
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("SLOW STATEMENT: GET stock:80");
     }
 }

@@ -105,6 +105,25 @@ class LoopRulesTest {
     }
 
     @Test
+    void taskThatHandsARequestOverToALoopDeliversNoAnswers() {
+        for (int look = 0; look < LOOKS; look++) {
+            tasks.add(thread(
+                    "task-1",
+                    1,
+                    Thread.State.WAITING,
+                    "jdk.internal.misc.Unsafe/park",
+                    "io.netty.util.concurrent.SingleThreadEventExecutor/execute",
+                    "reactor.core.publisher.BlockingMonoSubscriber/blockingGet",
+                    "reactor.core.publisher.Mono/block",
+                    "shop.Carriers/ask",
+                    "java.util.concurrent.ThreadPoolExecutor$Worker/run"));
+        }
+
+        assertThat(DiagnosisText.title(first(Phase.HTTP, "POST notify:80")))
+                .isEqualTo("SLOW HTTP PEER: POST notify:80");
+    }
+
+    @Test
     void blockedLoopOfAnotherClientDoesNotExplainAPeer() {
         loops("lettuce-nioEventLoop-4-", Thread.State.TIMED_WAITING, "java.lang.Thread/sleep", "shop.Prices/rounded");
 

@@ -48,4 +48,27 @@ class LostPermitsTest {
     void exceptionBeforeThePermitWasTakenIsNot() {
         assertThat(change(30)).doesNotContain("after they took a permit");
     }
+
+    private static Cause firstWithOthers(int samples) {
+        TaskWatch tasks = new TaskWatch();
+        for (int i = 0; i < samples; i++) {
+            StackTraceElement[] stack = {
+                new StackTraceElement("java.lang.Object", "wait", null, 1),
+                new StackTraceElement("shop.Bank", "capture", "Bank.java", 57),
+                new StackTraceElement("shop.Orders", "finish", "Orders.java", 90)
+            };
+            tasks.add(new ThreadSnapshot("exec-1", 1, Thread.State.WAITING, stack, null, null, -1, -1));
+        }
+        return new SampledCalls()
+                .tasks(tasks)
+                .calls("Shop.buy", Phase.OWN, 700, LostPermitsTest::look)
+                .causes()
+                .get(0);
+    }
+
+    @Test
+    void singleSampleOfAThreadInTheSameClassShowsNoHolder() {
+        assertThat(firstWithOthers(1).change().text()).doesNotContain("Bank.capture");
+        assertThat(firstWithOthers(4).change().text()).contains("hold it for less time in Bank.capture:57");
+    }
 }

@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.net.ConnectException;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -83,6 +85,41 @@ class ShortTimeOutsTest {
 
         assertThat(firstCause().change().text())
                 .contains("a longer response timeout than 50 ms (spring.http.clients.read-timeout)");
+    }
+
+    /** Serves calls whose time limit ends the exchange, in the given share of the calls while the client connects. */
+    private void secondsWithLimit(int count, int connectingOf10, double millis) {
+        HttpConnectTimeoutException connecting = new HttpConnectTimeoutException("HTTP connect timed out");
+        connecting.initCause(new ConnectException("HTTP connect timed out"));
+        for (int i = 0; i < count; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 60; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            call % 10 < connectingOf10 ? connecting : LATE,
+                            steps -> steps.own(2).in(Phase.HTTP, STOCK, millis));
+                }
+            });
+        }
+    }
+
+    @Test
+    void limitOfTheWholeExchangeThatEndsWhileTheClientConnectsIsATimeout() {
+        seconds(90, call -> 15.0 + call % 10);
+        secondsWithLimit(6, 4, 10);
+
+        assertThat(title()).as(shop.diagnosis().text()).isEqualTo("TIMEOUT TOO SHORT: " + STOCK);
+        assertThat(shop.diagnosis().causes()).hasSize(1);
+        assertThat(firstCause().change().text()).contains("it ends after 10 ms and usually takes");
+    }
+
+    @Test
+    void peerThatAcceptsNoConnectionInTimeStaysTheCause() {
+        seconds(90, call -> 15.0 + call % 10);
+        secondsWithLimit(6, 10, 10);
+
+        assertThat(title()).isEqualTo("PEER FAILS: " + STOCK + ": connections are not accepted in time");
     }
 
     @Test

@@ -110,6 +110,8 @@ class SilentStoresTest {
         assertThat(DiagnosisText.title(first(shop.diagnosis())))
                 .as(shop.diagnosis().text())
                 .isEqualTo("PEER FAILS: Redis: does not answer");
+        assertThat(first(shop.diagnosis()).symptoms())
+                .anyMatch(line -> line.startsWith("calls wait for the answer of GET user:*"));
     }
 
     @Test
@@ -131,6 +133,19 @@ class SilentStoresTest {
                 .as(miss.text())
                 .extracting(DiagnosisText::title)
                 .containsExactly("PEER FAILS: database of hikari: does not answer");
+    }
+
+    @Test
+    void databaseThatIsGoneIsNamedByItsAddress() {
+        shop.servers.put("hikari", "jdbc:mariadb://shop:secret@db-1:3306/orders");
+        pool(4, 4);
+        hangIn("select stock", "select b from orders", "update stock", "select stock");
+        hang(Phase.JDBC_CONNECTION, 5);
+
+        Cause first = first(during(WITHOUT_STORES));
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("PEER FAILS: database at db-1:3306: does not answer");
+        assertThat(shop.diagnosis().text()).doesNotContain("secret");
     }
 
     @Test

@@ -1,0 +1,115 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * Recognizes the timeouts of HTTP exchanges that end while the client still connects. The JDK's client then reports
+ * that the connection attempt timed out, although the time limit of the whole exchange has ended it. The same limit
+ * also ends exchanges of the same peer after the client has connected. If a peer accepts no connections, there are no
+ * such exchanges.
+ */
+final class ConnectTimeOuts {
+
+    /** The number of exchanges that the limit must have ended after the client had connected. */
+    private static final int MIN_CONNECTED = 3;
+
+    /** These exchanges must be at least this share of the exchanges that ended while the client connected. */
+    private static final double SHARE = 0.25;
+
+    /** The times of both kinds of exchanges must differ by less than this factor. */
+    private static final double SAME = 2;
+
+    private ConnectTimeOuts() {}
+
+    /** The exchanges of one name that a time limit ended. */
+    private static final class Ended {
+        final List<EndedCall> connecting = new ArrayList<>();
+        double connectingNanos;
+        int connected;
+        double connectedNanos;
+
+        boolean areOfOneLimit() {
+            double before = connectingNanos / Math.max(1, connecting.size());
+            double after = connectedNanos / Math.max(1, connected);
+            return connected >= MIN_CONNECTED
+                    && connected >= SHARE * connecting.size()
+                    && before < SAME * after
+                    && after < SAME * before;
+        }
+    }
+
+    /**
+     * Returns the calls whose exchange the client's own time limit ended while it connected, with this exchange.
+     *
+     * @param bad late or failed calls
+     */
+    static Map<EndedCall, Part> find(List<EndedCall> bad) {
+        Map<String, Ended> byExchange = new HashMap<>();
+        for (EndedCall call : bad) {
+            boolean isConnecting = call.failure() != null && isOfConnecting(FailurePart.of(call));
+            NamedTimes.Entry exchange = call.failure() == null ? null : longest(call);
+            if (exchange == null || (!isConnecting && !isTimedOut(call, exchange))) {
+                continue;
+            }
+            Ended ended =
+                    byExchange.computeIfAbsent(OperationNames.withoutStatus(exchange.name()), name -> new Ended());
+            double each = (double) exchange.nanos() / exchange.count();
+            if (isConnecting) {
+                ended.connecting.add(call);
+                ended.connectingNanos += each;
+            } else {
+                ended.connected++;
+                ended.connectedNanos += each;
+            }
+        }
+        Map<EndedCall, Part> found = new IdentityHashMap<>();
+        byExchange.forEach((name, ended) -> {
+            if (ended.areOfOneLimit()) {
+                ended.connecting.forEach(call -> found.put(call, Account.part(Phase.HTTP, name)));
+            }
+        });
+        return found;
+    }
+
+    /**
+     * Returns whether the client's own time limit ended the exchange of a call while the client connected.
+     *
+     * @param failure the failure that the call's exceptions show
+     * @param timedOut the operation of the call that a hidden timeout ended; null if there is none
+     */
+    static boolean isOne(Part failure, @Nullable Part timedOut) {
+        return timedOut != null && isOfConnecting(failure);
+    }
+
+    private static boolean isOfConnecting(@Nullable Part failure) {
+        return failure != null
+                && failure.kind() == Kind.PEER_FAILS
+                && failure.name().endsWith(FailedPeers.NOT_ACCEPTED);
+    }
+
+    private static boolean isTimedOut(EndedCall call, NamedTimes.Entry exchange) {
+        Part part = FailurePart.timedOut(call);
+        return part != null
+                && part.kind() == Kind.HTTP
+                && part.name().equals(OperationNames.withoutStatus(exchange.name()));
+    }
+
+    private static NamedTimes.@Nullable Entry longest(EndedCall call) {
+        NamedTimes.Entry longest = null;
+        for (NamedTimes.Entry entry : call.ledger().named()) {
+            boolean isLonger = longest == null || entry.nanos() > longest.nanos();
+            if (entry.kind() == Phase.HTTP && entry.count() > 0 && isLonger) {
+                longest = entry;
+            }
+        }
+        return longest;
+    }
+}
