@@ -1,12 +1,10 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,46 +142,6 @@ class WebClientPoolTest {
             assertThat(second.join().count(Phase.HTTP)).isOne();
             assertThat(first.join().count(Phase.HTTP)).isOne();
             assertThat(until(there, now -> now.active() == 0).taken()).isEqualTo(2);
-        });
-    }
-
-    @Test
-    void exchangeThatFindsThePoolOverfullNeverReachesThePeer() {
-        application.run(there -> {
-            WebClient client = client(there);
-            called(client);
-            until(there, now -> now.active() == 1);
-            called(client);
-            until(there, now -> now.waiting() == 1);
-
-            CallLedger refused = Calls.ledgerOf(() -> {
-                assertThatThrownBy(() -> get(client, host)).hasMessageContaining("Pending acquire queue");
-                return null;
-            });
-
-            assertThat(refused.count(Phase.HTTP)).isZero();
-            assertThat(refused.count(Phase.HTTP_CONNECTION)).isOne();
-            assertThat(until(there, now -> true).refused()).isOne();
-        });
-    }
-
-    @Test
-    void peerThatRefusesConnectionsFailsAndThePoolDoesNot() throws Exception {
-        int closed;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            closed = socket.getLocalPort();
-        }
-        application.run(there -> {
-            WebClient client = client(there);
-
-            CallLedger call = Calls.ledgerOf(() -> {
-                assertThatThrownBy(() -> get(client, "127.0.0.1:" + closed)).hasMessageContaining("refused");
-                return null;
-            });
-
-            assertThat(call.count(Phase.HTTP_CONNECTION)).isZero();
-            assertThat(call.count(Phase.HTTP)).isOne();
-            assertThat(Calls.names(call, Phase.HTTP)).allMatch(name -> name.contains("failed"));
         });
     }
 }
