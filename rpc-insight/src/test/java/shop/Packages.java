@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import reactor.Blocking;
 
 /** Application code that waits for results, directly or inside a library. */
 public final class Packages {
@@ -54,5 +55,10 @@ public final class Packages {
     /** Simulates a task that waits for a peer. */
     public static String extra(CompletableFuture<String> answer) {
         return Peer.ask(answer);
+    }
+
+    /** Simulates a task that waits for the answer of a reactive client. */
+    public static String offered(CompletableFuture<String> answer) {
+        return Blocking.block(answer);
     }
 }

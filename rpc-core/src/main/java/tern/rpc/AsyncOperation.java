@@ -83,6 +83,23 @@ public final class AsyncOperation {
     }
 
     /**
+     * Records the end of this operation as an operation of another kind. An exchange that waits for a connection may
+     * end before it has got one, for example because the peer refuses the connection: the peer is then the reason, not
+     * the pool. Has no effect after the call has ended. Call this once, instead of {@link #end()}.
+     *
+     * @param actual the kind of the operation
+     * @param result a name that includes the result, see {@link CallLedger#leave(Phase, String)}
+     */
+    public void endAs(Phase actual, String result) {
+        if (!call.isOpen() || call.isEnded()) {
+            return;
+        }
+        long spent = nanos(call.now());
+        call.others().endsAs(this, actual, spent);
+        call.named(actual, result, spent);
+    }
+
+    /**
      * Records that a thread has started the task of this operation. Has no effect after the call has ended. If no
      * thread starts the task before the call ends, the call counts as waiting for a thread until its end.
      */

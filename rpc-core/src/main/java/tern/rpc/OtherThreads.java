@@ -92,7 +92,15 @@ final class OtherThreads {
     }
 
     void ends(AsyncOperation operation, long spentNanos) {
-        add(operation.kind(), spentNanos);
+        endsAs(operation, operation.kind(), spentNanos);
+    }
+
+    void endsAs(AsyncOperation operation, Phase actual, long spentNanos) {
+        if (actual != operation.kind()) {
+            count(operation.kind(), -1);
+            count(actual, 1);
+        }
+        add(actual, spentNanos);
         synchronized (this) {
             running.remove(operation);
         }

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -16,6 +17,9 @@ final class LibraryWaits {
 
     /** The name of a pool of database connections that Tern does not measure. */
     private static final String CONNECTIONS = "connection pool";
+
+    /** The prefix of the names of the classes that measure waits for connections. */
+    private static final String MEASURES = "tern.rpc.spring.autoconfigure.pool.";
 
     private static final Pattern QUEUE = Pattern.compile(".*(Queue|Deque)\\.(take|poll)(First|Last)?");
 
@@ -113,12 +117,16 @@ final class LibraryWaits {
 
     /**
      * Returns the activity of a call's thread. If the thread waits for a database connection although the ledger
-     * records no such wait, the pool is not measured, because the application created it in its own code.
+     * records no such wait, the pool is not measured, because the application created it in its own code. The phase is
+     * read shortly before the stack, so a thread that begins to wait in between seems to wait outside of any phase. The
+     * stack of such a thread contains Tern's code, which measures the pool.
      *
      * @param read what the stack of the thread shows
      */
     static Part ofCall(Part read, Phase phase, ThreadSnapshot thread) {
-        boolean isUnmeasured = phase == Phase.OWN && read.equals(Account.part(Phase.JDBC_CONNECTION, ""));
+        boolean isUnmeasured = phase == Phase.OWN
+                && read.equals(Account.part(Phase.JDBC_CONNECTION, ""))
+                && Stream.of(thread.frames()).noneMatch(frame -> frame.getClassName().startsWith(MEASURES));
         return isUnmeasured ? new Part(Kind.POOL, CONNECTIONS + IN + StackReader.place(thread)) : read;
     }
 

@@ -91,4 +91,11 @@ record ObservedPool(
                 ? -1
                 : (double) since.held().toNanos() / since.taken();
     }
+
+    /** Returns the mean wait for a connection, in nanoseconds; -1 if unknown. */
+    double waitNanos() {
+        return since.waited().isNegative() || since.taken() <= 0
+                ? -1
+                : (double) since.waited().toNanos() / since.taken();
+    }
 }

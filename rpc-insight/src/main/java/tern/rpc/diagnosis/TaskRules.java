@@ -79,6 +79,11 @@ final class TaskRules {
         Times slow = new Times();
         boolean slower = isSlower(executor) && isOfCalls(tasks) && !others.occupy(executor, tasks.parts);
         String threads = evidence.tasks().threadsOfPool(executor.name());
+        Part connections = connectionsFor(executor, tasks);
+        if (connections != null) {
+            waits.add(connections, 1);
+            return waits;
+        }
         Part inner = threads == null ? null : ResultRules.innerTasks(threads, tasks, executor);
         if (inner != null && (byCause.of(inner) > 0 || waitForTasksOfCalls(tasks))) {
             waits.add(inner, 1);
@@ -103,6 +108,29 @@ final class TaskRules {
         }
         slow.addAll(waits, 1);
         return slow.sum() >= half ? slow : new Times();
+    }
+
+    /**
+     * Returns the pool of HTTP connections for which the tasks wait; null if there is none. A task that waits for the
+     * answer of a reactive client shows only a wait for a result. The ledgers of its call and the pool show that the
+     * client waits for a connection. Most of a task's time must be such a wait.
+     */
+    private @Nullable Part connectionsFor(PoolVerdict executor, TaskSamples tasks) {
+        Part waiting = tasks.waiting();
+        if (waiting == null || tasks.isOwnWait(waiting) || executor.pool().holdNanos() < 0) {
+            return null;
+        }
+        return byCause.longestFirst().stream()
+                .filter(part -> part.kind() == Kind.POOL)
+                .filter(part -> {
+                    PoolVerdict pool = PoolVerdict.find(pools, part);
+                    return pool != null
+                            && pool.pool().now().kind() == PoolKind.HTTP
+                            && isCause(pool)
+                            && 2 * pool.pool().waitNanos() >= executor.pool().holdNanos();
+                })
+                .findFirst()
+                .orElse(null);
     }
 
     /** Returns whether the tasks wait for other tasks, and run code of a class in which late calls wait. */

@@ -89,6 +89,18 @@ class StackReaderTest {
     }
 
     @Test
+    void connectionOfAMeasuredPoolIsKnownEvenIfTheWaitHasJustBegun() {
+        ThreadSnapshot look = look(
+                Thread.State.TIMED_WAITING,
+                "com.zaxxer.hikari.pool.HikariPool/getConnection",
+                "tern.rpc.spring.autoconfigure.pool.WatchedDataSource/lambda$of$0",
+                "depot.Tracking/track");
+
+        assertThat(LibraryWaits.ofCall(StackReader.read(look), Phase.OWN, look))
+                .isEqualTo(new Part(Part.Kind.POOL, "jdbc"));
+    }
+
+    @Test
     void waitForAnObjectOfAClientsPoolIsNoCommandOfItsServer() {
         assertThat(waitingIn(
                         "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject/await",

@@ -354,4 +354,50 @@ class WaitingTasksTest {
                 .extracting(Cause::name)
                 .containsExactly("packager");
     }
+
+    /** Simulates tasks that take 390 ms each, because they wait for the answer of a reactive client. */
+    private List<Cause> causesOfTasksThatAwaitAReactiveClient(int max, int waitMillis, int holdMillis)
+            throws Exception {
+        long[] started = {0};
+        String connections = "http-carriers carriers:80";
+        shop.pools.add(() -> PoolSnapshot.builder("packager", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, 40)
+                .counts(started[0] += 22, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(started[0] * 390))
+                .settings(List.of())
+                .build());
+        shop.pools.add(() -> PoolSnapshot.builder(connections, PoolKind.HTTP, max)
+                .now(Math.min(max, THREADS), -1, Math.max(0, THREADS - max))
+                .counts(started[0], 0)
+                .sums(Duration.ofMillis(started[0] * waitMillis), Duration.ofMillis(started[0] * holdMillis))
+                .build());
+        shop.healthy(USUAL);
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> Packages.offered(end));
+        }
+        calls.firstCause(
+                () -> Newsletter.send(end),
+                call -> call.own(2)
+                        .in(Phase.EXECUTOR, "packager", 900)
+                        .in(Phase.HTTP_CONNECTION, connections, waitMillis)
+                        .in(Phase.HTTP, "GET carriers:80/offer", holdMillis));
+        return shop.diagnosis().causes();
+    }
+
+    @Test
+    void tasksThatAwaitAConnectionOfAReactiveClientMakeTheirExecutorFull() throws Exception {
+        Cause first = causesOfTasksThatAwaitAReactiveClient(1, 345, 45).get(0);
+
+        assertThat(DiagnosisText.title(first))
+                .as(shop.diagnosis().text())
+                .isEqualTo("POOL TOO SMALL: http-carriers carriers:80");
+        assertThat(first.change().text()).contains("maxConnections");
+    }
+
+    @Test
+    void tasksThatAwaitTheAnswerOfAReactiveClientDoNotAwaitAConnection() throws Exception {
+        Cause first = causesOfTasksThatAwaitAReactiveClient(100, 1, 389).get(0);
+
+        assertThat(first.name()).as(shop.diagnosis().text()).isNotEqualTo("http-carriers carriers:80");
+    }
 }

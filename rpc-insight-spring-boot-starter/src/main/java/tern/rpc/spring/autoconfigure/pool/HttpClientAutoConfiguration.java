@@ -50,8 +50,8 @@ public final class HttpClientAutoConfiguration {
          */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
-        static WebClientWatch rpcWebClientWatch() {
-            return new WebClientWatch();
+        static WebClientWatch rpcWebClientWatch(ObjectProvider<PoolSources> sources) {
+            return new WebClientWatch(sources);
         }
     }
 }

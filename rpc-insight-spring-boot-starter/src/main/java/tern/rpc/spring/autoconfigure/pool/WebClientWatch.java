@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.webclient.WebClientCustomizer;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
@@ -14,12 +16,19 @@ import tern.rpc.Phase;
 
 /**
  * Records each exchange of a WebClient, up to the response headers. An exchange is recorded for the call whose reactive
- * chain or thread makes it.
+ * chain or thread makes it. With Reactor Netty, the wait for a connection is recorded separately, and the pool of the
+ * connections is measured.
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction, HeldWatch {
 
     /** The class of Spring's clients. */
     private static final String SPRINGS = "org.springframework.web.reactive.function.client.DefaultWebClient";
+
+    private final @Nullable ReactorConnections connections;
+
+    WebClientWatch(ObjectProvider<PoolSources> sources) {
+        this.connections = ReactorConnections.isPresent() ? new ReactorConnections(sources) : null;
+    }
 
     @Override
     public void customize(WebClient.Builder builder) {
@@ -42,18 +51,26 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
     public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
         return Mono.deferContextual(context -> {
             CallLedger ledger = ReactiveLedger.of(context);
-            if (!ledger.isOpen()) {
+            ReactorPool pool = connections == null ? null : connections.of(next, request.url());
+            if (pool == null && !ledger.isOpen()) {
                 return next.exchange(request);
             }
             String name = HttpName.of(request.method().name(), request.url());
+            if (pool != null) {
+                return new PooledExchange(pool, ledger, name).of(request, next);
+            }
             AsyncOperation operation = ledger.begin(Phase.HTTP, () -> name);
             return next.exchange(request)
-                    .doOnSuccess(response -> operation.end(
-                            response == null
-                                    ? name
-                                    : HttpName.of(name, response.statusCode().value())))
+                    .doOnSuccess(response -> operation.end(nameOf(name, response)))
                     .doOnError(failure -> operation.end(HttpName.of(name, failure)))
                     .doOnCancel(operation::end);
         });
+    }
+
+    /** Returns the name of an exchange with its status. */
+    static String nameOf(String name, @Nullable ClientResponse response) {
+        return response == null
+                ? name
+                : HttpName.of(name, response.statusCode().value());
     }
 }

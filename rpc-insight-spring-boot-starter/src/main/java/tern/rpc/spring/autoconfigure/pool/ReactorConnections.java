@@ -1,0 +1,122 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.Field;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ConcurrentReferenceHashMap;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.web.reactive.function.client.ExchangeFunction;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientConfig;
+import reactor.netty.resources.ConnectionProvider;
+
+/**
+ * Finds the pools of connections of WebClients that use Reactor Netty. A provider of Reactor Netty limits the
+ * connections to each host separately, so each host has a pool of its own. Several clients may share a provider, and
+ * applications often create a provider within the code that creates the client, so the provider is read from the
+ * client. Thread-safe.
+ */
+final class ReactorConnections {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReactorConnections.class);
+
+    private static final String CLIENT = "reactor.netty.http.client.HttpClient";
+
+    /** The name of the provider that Reactor Netty shares among all clients without a provider of their own. */
+    private static final String SHARED = "http";
+
+    /** The maximum number of pools. An application may call any number of hosts. */
+    private static final int MAX_POOLS = 32;
+
+    private final ObjectProvider<PoolSources> sources;
+
+    /** The provider of each client; empty if it has none, or if the client does not use a connection exclusively. */
+    private final Map<ExchangeFunction, Optional<ConnectionProvider>> providers =
+            new ConcurrentReferenceHashMap<>(16, ConcurrentReferenceHashMap.ReferenceType.WEAK);
+
+    private final Map<Key, ReactorPool> pools = new ConcurrentHashMap<>();
+
+    private record Key(ConnectionProvider provider, String host) {}
+
+    ReactorConnections(ObjectProvider<PoolSources> sources) {
+        this.sources = sources;
+    }
+
+    static boolean isPresent() {
+        return ClassUtils.isPresent(CLIENT, ReactorConnections.class.getClassLoader());
+    }
+
+    /** Returns the pool for an exchange with the given address; null if it is unknown. */
+    @Nullable
+    ReactorPool of(ExchangeFunction client, URI address) {
+        ConnectionProvider provider = providers
+                .computeIfAbsent(client, ReactorConnections::providerOf)
+                .orElse(null);
+        if (provider == null || address.getHost() == null) {
+            return null;
+        }
+        String host = HttpName.host(address);
+        Key key = new Key(provider, host);
+        ReactorPool known = pools.get(key);
+        int max = known == null ? maxOf(provider, host) : 0;
+        return max > 0 && pools.size() < MAX_POOLS ? pools.computeIfAbsent(key, wanted -> added(wanted, max)) : known;
+    }
+
+    private ReactorPool added(Key key, int max) {
+        String provider = key.provider.name();
+        String suffix = provider == null || provider.equals(SHARED) ? "" : "-" + provider;
+        String name = sources.getObject().nameFor(SHARED + suffix + " " + key.host);
+        ReactorPool pool = new ReactorPool(name, max);
+        sources.getObject().add(name, pool::snapshot);
+        return pool;
+    }
+
+    private static int maxOf(ConnectionProvider provider, String host) {
+        return provider.maxConnectionsPerHost().entrySet().stream()
+                .filter(entry -> entry.getKey() instanceof InetSocketAddress address
+                        && host.equals(address.getHostString() + ":" + address.getPort()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElseGet(provider::maxConnections);
+    }
+
+    /**
+     * Returns the provider of a client. With HTTP/2, several exchanges share a connection, so the number of connections
+     * does not limit the exchanges.
+     */
+    private static Optional<ConnectionProvider> providerOf(ExchangeFunction client) {
+        try {
+            Object connector = valueOf(client, "connector");
+            Object http = connector instanceof ReactorClientHttpConnector ? valueOf(connector, "httpClient") : null;
+            if (!(http instanceof HttpClient known)) {
+                return Optional.empty();
+            }
+            HttpClientConfig settings = known.configuration();
+            boolean isExclusive = Arrays.stream(settings.protocols()).allMatch(HttpProtocol.HTTP11::equals);
+            return isExclusive ? Optional.ofNullable(settings.connectionProvider()) : Optional.empty();
+        } catch (RuntimeException | LinkageError e) {
+            LOG.debug("The connections of {} are not measured", client, e);
+            return Optional.empty();
+        }
+    }
+
+    private static @Nullable Object valueOf(Object owner, String name) {
+        Field field = ReflectionUtils.findField(owner.getClass(), name);
+        if (field == null) {
+            return null;
+        }
+        ReflectionUtils.makeAccessible(field);
+        return ReflectionUtils.getField(field, owner);
+    }
+}
