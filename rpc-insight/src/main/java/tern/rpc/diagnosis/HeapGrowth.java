@@ -137,7 +137,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         double largest = first.bytes;
         double decrease = 0;
         for (Use use : uses.subList(from, uses.size())) {
-            largest = Math.max(largest, use.bytes);
+            largest = Math.max(largest, (double) use.bytes);
             decrease = Math.max(decrease, largest - use.bytes);
         }
         double grown = last.bytes - (double) first.bytes;

@@ -126,7 +126,8 @@ final class LibraryWaits {
     static Part ofCall(Part read, Phase phase, ThreadSnapshot thread) {
         boolean isUnmeasured = phase == Phase.OWN
                 && read.equals(Account.part(Phase.JDBC_CONNECTION, ""))
-                && Stream.of(thread.frames()).noneMatch(frame -> frame.getClassName().startsWith(MEASURES));
+                && Stream.of(thread.frames())
+                        .noneMatch(frame -> frame.getClassName().startsWith(MEASURES));
         return isUnmeasured ? new Part(Kind.POOL, CONNECTIONS + IN + StackReader.place(thread)) : read;
     }
 

@@ -69,8 +69,6 @@ final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunctio
 
     /** Returns the name of an exchange with its status. */
     static String nameOf(String name, @Nullable ClientResponse response) {
-        return response == null
-                ? name
-                : HttpName.of(name, response.statusCode().value());
+        return response == null ? name : HttpName.of(name, response.statusCode().value());
     }
 }
