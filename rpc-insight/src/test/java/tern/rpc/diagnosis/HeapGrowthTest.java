@@ -62,7 +62,7 @@ class HeapGrowthTest {
     void survivorsThatVaryBetweenCollectionsDoNotHideTheGrowth() {
         long[] megabytes = new long[40];
         for (int i = 0; i < megabytes.length; i++) {
-            megabytes[i] = 260 + 10 * i + (i % 2 == 0 ? 0 : 30);
+            megabytes[i] = 260L + 10 * i + (i % 2 == 0 ? 0 : 30);
         }
 
         assertThat(HeapGrowth.of(uses(0.5, false, Old.FREES, megabytes), HEAP, 0))
