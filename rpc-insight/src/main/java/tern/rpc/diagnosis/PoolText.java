@@ -262,8 +262,10 @@ final class PoolText {
 
     private CauseDescription tooSmall(Part part, PoolVerdict verdict) {
         Times account = excess.accountOfCallsWith(part);
-        double rest =
-                account.sum() - account.of(part) - account.of(Part.of(Kind.QUEUE)) - waitsForThreads(part, account);
+        double rest = account.sum()
+                - account.of(part)
+                - account.of(Part.of(Kind.QUEUE))
+                - waitsForThreads(part, account);
         double room = evidence.targetNanos() - rest;
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
         PoolSnapshot pool = verdict.pool().now();
@@ -314,8 +316,8 @@ final class PoolText {
     /** Returns the waits for executors, which a lack of connections fills. They end when there are enough of these. */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {
-            PoolVerdict pool =
-                    part.kind() == Kind.POOL && !part.equals(connections) ? PoolVerdict.find(pools, part) : null;
+            boolean isOther = part.kind() == Kind.POOL && !part.equals(connections);
+            PoolVerdict pool = isOther ? PoolVerdict.find(pools, part) : null;
             return pool != null && pool.pool().now().kind() == PoolKind.EXECUTOR;
         });
     }

@@ -39,6 +39,8 @@ final class ReactorConnections {
     /** The maximum number of pools. An application may call any number of hosts. */
     private static final int MAX_POOLS = 32;
 
+    private static final int MAX_FILTERS = 16;
+
     private final ObjectProvider<PoolSources> sources;
 
     /** The provider of each client; empty if it has none, or if the client does not use a connection exclusively. */
@@ -61,7 +63,7 @@ final class ReactorConnections {
     @Nullable
     ReactorPool of(ExchangeFunction client, URI address) {
         ConnectionProvider provider = providers
-                .computeIfAbsent(client, ReactorConnections::providerOf)
+                .computeIfAbsent(innermost(client), ReactorConnections::providerOf)
                 .orElse(null);
         if (provider == null || address.getHost() == null) {
             return null;
@@ -80,6 +82,33 @@ final class ReactorConnections {
         ReactorPool pool = new ReactorPool(name, max);
         sources.getObject().add(name, pool::snapshot);
         return pool;
+    }
+
+    /** Returns the function that uses the client's connector. Filters hold it in lambdas, also those of Spring. */
+    private static ExchangeFunction innermost(ExchangeFunction client) {
+        ExchangeFunction function = client;
+        for (int depth = 0; depth < MAX_FILTERS; depth++) {
+            ExchangeFunction inner = innerOf(function);
+            if (inner == null) {
+                return function;
+            }
+            function = inner;
+        }
+        return function;
+    }
+
+    private static @Nullable ExchangeFunction innerOf(ExchangeFunction function) {
+        try {
+            for (Field field : function.getClass().getDeclaredFields()) {
+                if (ExchangeFunction.class.isAssignableFrom(field.getType())) {
+                    ReflectionUtils.makeAccessible(field);
+                    return (ExchangeFunction) ReflectionUtils.getField(field, function);
+                }
+            }
+        } catch (RuntimeException | LinkageError e) {
+            LOG.trace("The filters of {} are not searched", function, e);
+        }
+        return null;
     }
 
     private static int maxOf(ConnectionProvider provider, String host) {
