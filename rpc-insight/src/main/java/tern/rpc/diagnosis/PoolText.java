@@ -262,10 +262,8 @@ final class PoolText {
 
     private CauseDescription tooSmall(Part part, PoolVerdict verdict) {
         Times account = excess.accountOfCallsWith(part);
-        double rest = account.sum()
-                - account.of(part)
-                - account.of(Part.of(Kind.QUEUE))
-                - waitsForThreads(part, account);
+        double rest =
+                account.sum() - account.of(part) - account.of(Part.of(Kind.QUEUE)) - waitsForThreads(part, account);
         double room = evidence.targetNanos() - rest;
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
         PoolSnapshot pool = verdict.pool().now();

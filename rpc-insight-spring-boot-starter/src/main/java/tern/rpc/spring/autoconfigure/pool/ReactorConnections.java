@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.Map;
@@ -99,20 +100,21 @@ final class ReactorConnections {
 
     private static @Nullable ExchangeFunction innerOf(ExchangeFunction function) {
         try {
-            for (Field field : function.getClass().getDeclaredFields()) {
-                if (ExchangeFunction.class.isAssignableFrom(field.getType())) {
-                    ReflectionUtils.makeAccessible(field);
-                    return (ExchangeFunction) ReflectionUtils.getField(field, function);
-                }
-            }
+            // Spring creates these lambdas for each exchange. ReflectionUtils caches the fields of their classes.
+            Field field = ReflectionUtils.findField(function.getClass(), null, ExchangeFunction.class);
+            return field == null ? null : (ExchangeFunction) valueOf(function, field);
         } catch (RuntimeException | LinkageError e) {
             LOG.trace("The filters of {} are not searched", function, e);
+            return null;
         }
-        return null;
     }
 
     private static int maxOf(ConnectionProvider provider, String host) {
-        return provider.maxConnectionsPerHost().entrySet().stream()
+        Map<SocketAddress, Integer> perHost = provider.maxConnectionsPerHost();
+        if (perHost == null) {
+            return provider.maxConnections();
+        }
+        return perHost.entrySet().stream()
                 .filter(entry -> entry.getKey() instanceof InetSocketAddress address
                         && host.equals(address.getHostString() + ":" + address.getPort()))
                 .map(Map.Entry::getValue)
@@ -142,9 +144,10 @@ final class ReactorConnections {
 
     private static @Nullable Object valueOf(Object owner, String name) {
         Field field = ReflectionUtils.findField(owner.getClass(), name);
-        if (field == null) {
-            return null;
-        }
+        return field == null ? null : valueOf(owner, field);
+    }
+
+    private static @Nullable Object valueOf(Object owner, Field field) {
         ReflectionUtils.makeAccessible(field);
         return ReflectionUtils.getField(field, owner);
     }
