@@ -1,10 +1,13 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.sun.net.httpserver.HttpServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +28,7 @@ import org.springframework.boot.webclient.autoconfigure.WebClientAutoConfigurati
 import org.springframework.context.ApplicationContext;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.client.WebClientRequestException;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 import tern.rpc.CallLedger;
@@ -142,6 +146,45 @@ class WebClientPoolTest {
             assertThat(second.join().count(Phase.HTTP)).isOne();
             assertThat(first.join().count(Phase.HTTP)).isOne();
             assertThat(until(there, now -> now.active() == 0).taken()).isEqualTo(2);
+        });
+    }
+
+    private CallLedger failed(WebClient client, String address) throws Exception {
+        return Calls.ledgerOf(
+                () -> assertThatThrownBy(() -> get(client, address))
+                        .isInstanceOf(WebClientRequestException.class));
+    }
+
+    @Test
+    void callBeyondTheMaximumNumberOfWaitingCallsFailsAtThePool() {
+        application.run(there -> {
+            WebClient client = client(there);
+            called(client);
+            until(there, now -> now.active() == 1);
+            called(client);
+            until(there, now -> now.waiting() == 1);
+
+            CallLedger third = failed(client, host);
+            answer.countDown();
+
+            assertThat(Calls.names(third, Phase.HTTP_CONNECTION)).containsExactly("http-carriers " + host);
+            assertThat(third.count(Phase.HTTP)).isZero();
+            assertThat(until(there, now -> now.taken() == 2).refused()).isOne();
+        });
+    }
+
+    @Test
+    void refusedConnectionIsAFailureOfThePeerAndNoWaitForThePool() throws Exception {
+        String closed;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            closed = "127.0.0.1:" + socket.getLocalPort();
+        }
+
+        application.run(there -> {
+            CallLedger call = failed(client(there), closed);
+
+            assertThat(Calls.names(call, Phase.HTTP)).singleElement(STRING).startsWith("GET " + closed + " (");
+            assertThat(call.count(Phase.HTTP_CONNECTION)).isZero();
         });
     }
 }
