@@ -4,9 +4,9 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -37,10 +37,9 @@ final class PoolSources implements SmartInitializingSingleton {
     private final ObjectProvider<MeterRegistry> registries;
     private final StoreNames databases = StoreNames.ofDataSources();
     private final StoreNames redis = StoreNames.ofRedis();
-    private final List<PoolSource> found = new ArrayList<>(); // guarded by this
+    private final Set<String> names = new HashSet<>(); // of the registered pools; guarded by this
 
-    @Nullable
-    private MeterRegistry registry; // guarded by this
+    private volatile @Nullable MeterRegistry registry;
 
     PoolSources(ConfigurableListableBeanFactory beans, ObjectProvider<MeterRegistry> registries) {
         this.beans = beans;
@@ -65,14 +64,17 @@ final class PoolSources implements SmartInitializingSingleton {
         return redis;
     }
 
-    synchronized void add(String name, PoolSource source) {
-        if (found.size() >= MAX_POOLS || beans.containsSingleton(beanName(name))) {
-            return;
+    void add(String name, PoolSource source) {
+        synchronized (this) {
+            if (names.size() >= MAX_POOLS || beans.containsSingleton(beanName(name)) || !names.add(name)) {
+                return;
+            }
         }
+        // Waits while another thread creates a bean. That thread may add a pool, so this object must not be locked.
         beans.registerSingleton(beanName(name), source);
-        found.add(source);
-        if (registry != null) {
-            meter(registry, source);
+        MeterRegistry known = registry;
+        if (known != null) {
+            meter(known, source);
         }
     }
 
@@ -86,12 +88,8 @@ final class PoolSources implements SmartInitializingSingleton {
         if (unique == null) {
             return;
         }
-        List<PoolSource> all =
-                beans.getBeanProvider(PoolSource.class).orderedStream().toList();
-        synchronized (this) {
-            registry = unique;
-            all.forEach(source -> meter(unique, source));
-        }
+        registry = unique; // pools that are added from now on are metered by add()
+        beans.getBeanProvider(PoolSource.class).orderedStream().forEach(source -> meter(unique, source));
     }
 
     private static void meter(MeterRegistry registry, PoolSource source) {

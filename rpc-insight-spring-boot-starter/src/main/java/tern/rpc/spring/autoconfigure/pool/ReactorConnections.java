@@ -73,14 +73,19 @@ final class ReactorConnections {
         Key key = new Key(provider, host);
         ReactorPool known = pools.get(key);
         int max = known == null ? maxOf(provider, host) : 0;
-        return max > 0 && pools.size() < MAX_POOLS ? pools.computeIfAbsent(key, wanted -> added(wanted, max)) : known;
+        return max > 0 && pools.size() < MAX_POOLS ? added(key, max) : known;
     }
 
+    /** The map must not be locked while the pool becomes a bean, because Spring may be creating another bean. */
     private ReactorPool added(Key key, int max) {
         String provider = key.provider.name();
         String suffix = provider == null || provider.equals(SHARED) ? "" : "-" + provider;
         String name = sources.getObject().nameFor(SHARED + suffix + " " + key.host);
         ReactorPool pool = new ReactorPool(name, max);
+        ReactorPool before = pools.putIfAbsent(key, pool);
+        if (before != null) {
+            return before;
+        }
         sources.getObject().add(name, pool::snapshot);
         return pool;
     }
