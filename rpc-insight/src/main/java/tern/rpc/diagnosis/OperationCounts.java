@@ -228,8 +228,9 @@ final class OperationCounts {
     }
 
     /**
-     * Returns the operation that keeps a pool's connections busy because calls run it more often than usual. Without
-     * these additional operations, the pool would have free connections. Returns null if there is no such operation.
+     * Returns the operation, or all operations of a kind, that keep a pool's connections busy because calls run them
+     * more often than usual. Without these additional operations, the pool would have free connections. Returns null if
+     * there are no such operations.
      *
      * @param byCause the extra time of the calls, by activity or wait
      */
@@ -243,7 +244,7 @@ final class OperationCounts {
         };
         double busy = pool.holdNanos() < 0 ? -1 : pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
         for (Part part : byCause.only(part -> part.kind() == kind).longestFirst()) {
-            if (busy > 0 && areMore(part)) {
+            if (busy > 0 && (areMore(part) || areManyMore(part))) {
                 double more = moreConnections(part);
                 if (more >= HALF * busy && busy - more <= FULL * pool.now().effectiveMax()) {
                     return part;
@@ -251,6 +252,16 @@ final class OperationCounts {
             }
         }
         return null;
+    }
+
+    /** Returns whether the part represents all operations of its kind, and calls run several times as many as usual. */
+    private boolean areManyMore(Part part) {
+        Phase phase = phase(part);
+        double usually = usual(part.kind(), phase, "").count;
+        return part.name().isEmpty()
+                && areMany(part.kind(), "")
+                && usually > 0
+                && perCall(phase, "") >= MANY_MORE * usually;
     }
 
     /** Returns how many connections the additional operations keep busy on average. */

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Attributes the time that calls wait for connections to the work of the calls or threads that hold the connections.
@@ -93,7 +94,9 @@ final class PoolRules {
                 continue;
             }
             // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
-            if (verdict.isShortOfPlaces() && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part))) {
+            if (areAsUsual(verdict, operation, work)
+                    || (verdict.isShortOfPlaces()
+                            && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part)))) {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
@@ -183,6 +186,22 @@ final class PoolRules {
         double perSecond = calls.calls() / evidence.seconds();
         double byCalls = perSecond * held / 1e9;
         return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    /**
+     * Returns whether all operations for which calls borrow connections take about their usual time although all
+     * connections are in use. A new pool has no usual time of its own for which its connections are held.
+     */
+    private boolean areAsUsual(PoolVerdict verdict, @Nullable Kind operation, Times work) {
+        PoolSnapshot now = verdict.pool().now();
+        Times named = work.only(part -> part.kind() == operation
+                && !part.name().isEmpty()
+                && !part.name().startsWith(StackReader.CALLED));
+        return verdict.pool().usualHoldNanos() <= 0
+                && now.waiting() > 0
+                && now.active() >= now.effectiveMax()
+                && !named.isEmpty()
+                && named.longestFirst().stream().noneMatch(operations::isSlower);
     }
 
     private boolean isNew(Part operation) {

@@ -165,6 +165,53 @@ class OperationCountsTest {
     }
 
     @Test
+    void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
+        int[] uses = {200}; // of the connections in a second; each takes 2 ms
+        long[] taken = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
+                .now(4, 0, 30)
+                .counts(taken[0] += uses[0], 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 2))
+                .settings(List.of())
+                .build());
+        seconds(90, () -> call -> call.in(Phase.SQL, "select order", 2).in(Phase.SQL, "commit", 2));
+        uses[0] = 2_000;
+        seconds(6, () -> call -> {
+            call.in(Phase.JDBC_CONNECTION, "hikari", 400);
+            for (int item = 0; item < 10; item++) {
+                call.in(Phase.SQL, "select item", 2)
+                        .in(Phase.SQL, "select price", 2)
+                        .in(Phase.SQL, "commit", 2);
+            }
+        });
+
+        Cause first = first(shop.diagnosis());
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("MANY STATEMENTS");
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("a connection of \"hikari\""));
+    }
+
+    @Test
+    void newPoolThatIsFullOfExchangesOfUsualLengthIsTooSmall() {
+        seconds(90, () -> call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 45));
+        long[] taken = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("http-carriers carrier:80", PoolKind.HTTP, 1)
+                .now(1, 0, 7)
+                .counts(taken[0] += 20, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 46))
+                .settings(List.of())
+                .build());
+        seconds(
+                8,
+                () -> call -> call.own(2)
+                        .in(Phase.HTTP_CONNECTION, "http-carriers carrier:80", 400)
+                        .in(Phase.HTTP, "GET carrier:80", 47));
+
+        assertThat(DiagnosisText.title(first(shop.diagnosis())))
+                .as(shop.diagnosis().text())
+                .isEqualTo("POOL TOO SMALL: http-carriers carrier:80");
+    }
+
+    @Test
     void figuresOfMeasuredOperationsAreNotThoseOfAnUnmeasuredClient() throws Exception {
         shop.healthy(call -> call.own(2).in(Phase.SQL, "select stock", 3));
         CompletableFuture<String> end = new CompletableFuture<>();
