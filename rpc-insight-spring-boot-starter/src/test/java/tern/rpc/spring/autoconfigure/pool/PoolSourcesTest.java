@@ -17,24 +17,25 @@ class PoolSourcesTest {
     private final PoolSources sources = new PoolSources(beans, beans.getBeanProvider(MeterRegistry.class));
 
     private void add(String name) {
-        sources.add(name, () -> PoolSnapshot.builder(name, PoolKind.HTTP, 1)
-                .settings(List.of())
-                .build());
+        sources.add(
+                name,
+                () -> PoolSnapshot.builder(name, PoolKind.HTTP, 1)
+                        .settings(List.of())
+                        .build());
     }
 
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // threads in a deadlock cannot be interrupted
     void poolOfABeanIsAddedWhileAnotherThreadAddsAPoolAndWaitsForTheBean() throws InterruptedException {
         Thread other = new Thread(() -> add("late"));
-        beans.registerBeanDefinition(
-                "dataSource", new RootBeanDefinition(Object.class, () -> {
-                    other.start();
-                    while (other.getState() == Thread.State.RUNNABLE) {
-                        Thread.onSpinWait();
-                    }
-                    add("jdbc");
-                    return new Object();
-                }));
+        beans.registerBeanDefinition("dataSource", new RootBeanDefinition(Object.class, () -> {
+            other.start();
+            while (other.getState() == Thread.State.RUNNABLE) {
+                Thread.onSpinWait();
+            }
+            add("jdbc");
+            return new Object();
+        }));
 
         beans.getBean("dataSource");
         other.join();

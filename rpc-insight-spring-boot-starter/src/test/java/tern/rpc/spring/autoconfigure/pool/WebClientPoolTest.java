@@ -151,8 +151,7 @@ class WebClientPoolTest {
 
     private CallLedger failed(WebClient client, String address) throws Exception {
         return Calls.ledgerOf(
-                () -> assertThatThrownBy(() -> get(client, address))
-                        .isInstanceOf(WebClientRequestException.class));
+                () -> assertThatThrownBy(() -> get(client, address)).isInstanceOf(WebClientRequestException.class));
     }
 
     @Test
