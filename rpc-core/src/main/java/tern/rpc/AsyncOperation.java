@@ -74,12 +74,7 @@ public final class AsyncOperation {
         if (!call.isOpen() || call.isEnded()) {
             return;
         }
-        String known = result == null ? name.get() : result;
-        long spent = nanos(call.now());
-        call.others().ends(this, spent);
-        if (known != null) {
-            call.named(kind, known, spent);
-        }
+        record(kind, result == null ? name.get() : result);
     }
 
     /**
@@ -94,9 +89,15 @@ public final class AsyncOperation {
         if (!call.isOpen() || call.isEnded()) {
             return;
         }
+        record(actual, result);
+    }
+
+    private void record(Phase actual, @Nullable String result) {
         long spent = nanos(call.now());
-        call.others().endsAs(this, actual, spent);
-        call.named(actual, result, spent);
+        call.others().ends(this, actual, spent);
+        if (result != null) {
+            call.named(actual, result, spent);
+        }
     }
 
     /**

@@ -110,12 +110,13 @@ public final class NamedTimes {
      * Returns whether the name shows that the operation failed: it ends with {@code (failed)}, with {@code (failed} and
      * an error code, or with the status of an HTTP exchange that failed or was refused.
      */
-    static boolean isFailed(@Nullable String name) {
+    public static boolean isFailed(@Nullable String name) {
         if (name == null || !name.endsWith(")")) {
             return false;
         }
         int status = name.lastIndexOf(" (") + 2;
-        return name.startsWith("failed", status)
+        return name.startsWith("failed)", status)
+                || name.startsWith("failed ", status)
                 || (name.length() - status == STATUS_LENGTH
                         && (name.startsWith("5", status) || name.startsWith("429", status)));
     }

@@ -91,11 +91,8 @@ final class OtherThreads {
         }
     }
 
-    void ends(AsyncOperation operation, long spentNanos) {
-        endsAs(operation, operation.kind(), spentNanos);
-    }
-
-    void endsAs(AsyncOperation operation, Phase actual, long spentNanos) {
+    /** @param actual the kind of the operation, as far as its end shows it */
+    void ends(AsyncOperation operation, Phase actual, long spentNanos) {
         if (actual != operation.kind()) {
             count(operation.kind(), -1);
             count(actual, 1);

@@ -346,4 +346,11 @@ class CallLedgerTest {
     void threadThatServesNothingHasNone() {
         assertThat(CallLedger.current()).isSameAs(CallLedger.none());
     }
+
+    @Test
+    void columnWhoseNameBeginsWithFailedIsNoFailure() {
+        assertThat(NamedTimes.isFailed("insert into mail (failed_at)")).isFalse();
+        assertThat(NamedTimes.isFailed("GET stock:80 (failed)")).isTrue();
+        assertThat(NamedTimes.isFailed("update stock (failed 40001)")).isTrue();
+    }
 }

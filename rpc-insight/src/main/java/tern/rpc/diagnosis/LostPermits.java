@@ -15,7 +15,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LostPermits {
 
-    private static final int LEAST = 3;
+    private static final int MIN_FAILURES = 3;
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -53,7 +53,7 @@ final class LostPermits {
             }
         }
         return counts.entrySet().stream()
-                .filter(entry -> entry.getValue() >= LEAST)
+                .filter(entry -> entry.getValue() >= MIN_FAILURES)
                 .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
                 .map(entry -> entry.getValue() + " calls failed with " + entry.getKey()
                         + " after they took a permit, so look there first for a permit that is not released")

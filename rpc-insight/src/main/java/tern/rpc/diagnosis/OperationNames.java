@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
 import tern.rpc.pool.StoreNames;
 
 /**
@@ -83,7 +84,7 @@ final class OperationNames {
      * status 5xx or the word {@code failed}.
      */
     static boolean isFailing(String name) {
-        return FAILING.matcher(name).find();
+        return NamedTimes.isFailed(name);
     }
 
     /** Returns the error code of the failed operation with the given name; empty if the name contains none. */

@@ -191,9 +191,10 @@ public final class NettyServerTransport implements ServerTransport {
 
     /**
      * Called when a connection could not be accepted, usually because the process has no free file descriptor. Closes
-     * silent connections, and lowers the limit for some time. Connections above the limit are then accepted and closed,
-     * so that those of other addresses do not wait behind them. The pause comes first, because without it the event
-     * loop would try to accept again and again, and without descriptors the rest may fail.
+     * silent connections, and lowers the limit for some time. The server then accepts connections above the limit and
+     * closes them at once, so that connections from other addresses do not wait behind them. The method stops the
+     * acceptance of connections first, because its other steps may fail without descriptors. If the acceptance went on,
+     * the event loop would fail to accept again and again.
      */
     private void acceptFailed(Channel socket, Throwable cause) {
         socket.config().setAutoRead(false);

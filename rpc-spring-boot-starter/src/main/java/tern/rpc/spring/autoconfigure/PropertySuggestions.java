@@ -40,7 +40,7 @@ final class PropertySuggestions {
 
     private static final String LIST = "; docs/properties.md lists all properties";
 
-    /** The least number of letters of a guessed name in which a typing error is recognized. */
+    /** Typing errors are recognized only in guessed names with at least this number of letters. */
     private static final int MIN_GUESS = 6;
 
     /** The maximum number of properties that one suggestion names. */

@@ -54,6 +54,8 @@ final class WrapperCodec implements PayloadCodec {
      */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
+    private static final String UNKNOWN_SENDER = "unknown sender";
+
     private final CoderPool coders;
     private final MethodDescriptor method;
     private final byte[] serializeType;
@@ -133,9 +135,10 @@ final class WrapperCodec implements PayloadCodec {
         out.write(argumentTypes, 0, argumentTypes.length);
     }
 
+    /** Decodes a request without a known sender. {@link PayloadCodecs#readRequest} decodes the requests of callers. */
     @Override
     public Object[] readRequest(byte[] bytes, int offset, int length) {
-        return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false, method);
+        return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false, UNKNOWN_SENDER);
     }
 
     /**
