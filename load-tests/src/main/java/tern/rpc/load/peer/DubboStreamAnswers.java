@@ -20,21 +20,6 @@ final class DubboStreamAnswers implements DubboStreams {
 
     @Override
     public StreamObserver<Item> ping(StreamObserver<Item> answers) {
-        return new StreamObserver<>() {
-            @Override
-            public void onNext(Item item) {
-                answers.onNext(item);
-            }
-
-            @Override
-            public void onError(Throwable failure) {
-                answers.onError(failure);
-            }
-
-            @Override
-            public void onCompleted() {
-                answers.onCompleted();
-            }
-        };
+        return answers; // each message is sent back as it is
     }
 }
