@@ -120,8 +120,8 @@ final class Survey {
     }
 
     /**
-     * Measures for each group of providers which share of the calls stays in the client's zone. If more than half of
-     * the providers of a group are ejected, ignores the ejections in this group.
+     * Measures, for each group of providers, the share of the calls that stays in the client's zone. If more than half
+     * of the providers of a group are ejected, ignores the ejections in this group.
      */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());

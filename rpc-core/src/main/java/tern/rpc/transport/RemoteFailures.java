@@ -66,7 +66,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns which part of the call's target is missing on the server, according to the failure. */
+    /** Returns the part of the call's target that is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;

@@ -42,7 +42,7 @@ final class StreamCall extends ClientCall {
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Writer writer; // writes the messages of the stream; null until the stream is opened
     private volatile boolean opened;
-    private volatile boolean awaitsOpening; // true if the sender has been told to wait until the stream is opened
+    private volatile boolean awaitsOpening; // true if the sender waits until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(
@@ -161,8 +161,8 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Tells the receiver that the stream may be ready for its next message, unless the call has ended. Returns whether
-     * the call continues.
+     * Notifies the receiver that the stream may be ready for its next message, unless the call has ended. Returns
+     * whether the call continues.
      */
     boolean ready() {
         if (!isOver()) {
