@@ -82,7 +82,7 @@ final class Silence {
             }
             ping(connection, now);
             if (!logged && now - sinceNanos >= UNANSWERED_NANOS) {
-                tell(now);
+                logSilence(now);
             }
             return true;
         }
@@ -119,7 +119,7 @@ final class Silence {
         }
     }
 
-    private synchronized void tell(long now) {
+    private synchronized void logSilence(long now) {
         if (silent && !logged) {
             logged = true;
             long lasts = now - signNanos;

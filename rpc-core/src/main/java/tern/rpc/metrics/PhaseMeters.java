@@ -61,7 +61,7 @@ public final class PhaseMeters {
         ended(ledger, now);
         CallObserver observer = meters.observer();
         if (observer != null) {
-            tell(observer, ledger, now, tookNanos, failure, sent, caller);
+            notifyObserver(observer, ledger, now, tookNanos, failure, sent, caller);
         }
     }
 
@@ -81,11 +81,11 @@ public final class PhaseMeters {
         ended(ledger, now);
         CallObserver observer = meters.observer();
         if (observer != null) { // The check avoids creating an object for each call if there is no observer.
-            tell(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
+            notifyObserver(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }
 
-    private void tell(
+    private void notifyObserver(
             CallObserver observer,
             CallLedger ledger,
             long now,

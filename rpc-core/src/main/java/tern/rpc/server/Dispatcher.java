@@ -323,8 +323,8 @@ final class Dispatcher implements CallHandler {
     }
 
     @Override
-    public boolean asksAuthorizers() {
-        return gate.asksAuthorizers();
+    public boolean hasAuthorizers() {
+        return gate.hasAuthorizers();
     }
 
     CallGate gate() {

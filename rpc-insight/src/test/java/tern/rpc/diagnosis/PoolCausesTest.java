@@ -100,7 +100,7 @@ class PoolCausesTest {
         assertThat(cause.change().text()).contains("Orders.export").contains("REQUIRES_NEW");
     }
 
-    /** Adds a pool of four connections that calls hold, and looks at it several times. */
+    /** Adds a pool of four connections that calls hold, and inspects its holders several times. */
     private void hold(Consumer<Holders.Holder> eachHolder, Consumer<tern.rpc.CallLedger> eachCall) {
         Holders holders = new Holders();
         holders.size(4);
@@ -404,7 +404,7 @@ class PoolCausesTest {
     }
 
     @Test
-    void exchangeDuringWhichAConnectionIsHeldIsToldNotToHoldIt() {
+    void adviceIsToReturnTheConnectionBeforeTheExchange() {
         long[] taken = new long[1];
         long[] held = new long[1];
         shop.pools.add(() -> PoolSnapshot.builder("orders", PoolKind.JDBC, 4)

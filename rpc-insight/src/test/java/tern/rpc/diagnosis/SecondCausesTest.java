@@ -50,7 +50,7 @@ class SecondCausesTest {
     }
 
     @Test
-    void statementThatCallsDoNotUsuallyRunIsToldToBeNew() {
+    void statementThatCallsDoNotUsuallyRunIsReportedAsNew() {
         for (int i = 0; i < 96; i++) {
             boolean isNew = i >= 90;
             shop.second(() -> {

@@ -175,7 +175,7 @@ class ConnectingTest {
 
     /** Tests data that reaches the handlers before the connection is notified that its channel is open. */
     @Test
-    void wishThatComesBeforeItIsOpenIsKept() {
+    void readOnlyEventBeforeTheConnectionIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));
         List<Connection.State> told = new ArrayList<>();
         Connection connection = new Connection(

@@ -81,7 +81,7 @@ class SilentConnectionsTest {
     }
 
     @Test
-    void unusedGoFirstAndTheOldestOfThem() {
+    void oldestUnusedConnectionsAreClosedFirst() {
         used(1, 500);
         unused(1, 20);
         unused(1, 30);
@@ -250,7 +250,11 @@ class SilentConnectionsTest {
 
     private static byte[] request(String method) {
         return ("POST /" + Work.class.getName() + "/" + method
-                        + " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
+                        + " HTTP/1.1\r\n"
+                        + "host: localhost\r\n"
+                        + "content-type: application/json\r\n"
+                        + "content-length: 3\r\n\r\n"
+                        + "\"a\"")
                 .getBytes(US_ASCII);
     }
 
@@ -528,7 +532,7 @@ class SilentConnectionsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 9})
-    void connectionsWhoseRequestIsUnderWayLetNobodyInBeyondTheLimit(int newcomer) {
+    void newcomersAreRefusedWhileRequestsArriveOnAllConnections(int newcomer) {
         int port = serve(2, 2);
         beginRequest(connect(port, 2, 1));
         beginRequest(connect(port, 2, 2));

@@ -32,11 +32,11 @@ final class SharedWatchers {
         @Override
         public void process(WatchedEvent event) {
             if (event.getType() != Event.EventType.None) {
-                session.execute(() -> tell(event));
+                session.execute(() -> notifyListeners(event));
             }
         }
 
-        private void tell(WatchedEvent event) {
+        private void notifyListeners(WatchedEvent event) {
             List.copyOf(listeners).forEach(listener -> session.guarded(() -> listener.accept(event)));
         }
     }

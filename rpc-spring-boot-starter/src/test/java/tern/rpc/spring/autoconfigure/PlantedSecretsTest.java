@@ -192,7 +192,7 @@ class PlantedSecretsTest {
     }
 
     @Test
-    void nothingThatComesOutHasASecret() throws Exception {
+    void noOutputContainsASecret() throws Exception {
         String token = plant();
         String keyPassword = plant();
         Path keys = keyStore(keyPassword);

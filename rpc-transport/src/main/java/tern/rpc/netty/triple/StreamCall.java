@@ -151,13 +151,13 @@ final class StreamCall extends ClientCall {
             fail(e.code(), "its answer cannot be read: " + e.status().description(), Executed.YES);
             return;
         }
-        tell(() -> receiver.headers(metadata));
+        notifyReceiver(() -> receiver.headers(metadata));
     }
 
     @Override
     void message(Frame frame) {
         Frame alone = frame.alone();
-        tell(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
+        notifyReceiver(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
     }
 
     /**
@@ -166,12 +166,12 @@ final class StreamCall extends ClientCall {
      */
     boolean ready() {
         if (!isOver()) {
-            tell(receiver::ready);
+            notifyReceiver(receiver::ready);
         }
         return !isOver();
     }
 
-    private void tell(Runnable event) {
+    private void notifyReceiver(Runnable event) {
         try {
             event.run();
         } catch (Throwable e) {
