@@ -75,7 +75,7 @@ class ConnectingTest {
                 ClientProtocol.class.getClassLoader(), new Class<?>[] {ClientProtocol.class}, (self, method, args) -> {
                     // a connection reads the setting idlePatience while it is being created
                     if (method.getName().equals("idlePatience") && connections.incrementAndGet() == 2) {
-                        throw new OutOfMemoryError("planted");
+                        throw new OutOfMemoryError("injected");
                     }
                     return method.invoke(protocol, args);
                 });
