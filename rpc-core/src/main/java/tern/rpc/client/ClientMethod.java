@@ -36,7 +36,7 @@ record ClientMethod(
         CallMeters meters,
         UsualTime usualTime,
         @Nullable Hedging hedging,
-        PlaceNames places) {
+        ProviderMethodNames places) {
 
     static final int NO_KEY = -1;
 

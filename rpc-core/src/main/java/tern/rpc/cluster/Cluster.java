@@ -46,7 +46,7 @@ public final class Cluster implements AutoCloseable {
     private final ProviderChoice choice;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Figures figures = new Figures();
+    private final ClusterStatistics statistics = new ClusterStatistics();
     private final Survey survey;
     private final ClusterLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
@@ -92,7 +92,7 @@ public final class Cluster implements AutoCloseable {
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
         this.log = new ClusterLog(service, LOG, clock, timer);
-        this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
+        this.survey = new Survey(settings.zone(), nodes, statistics, clock.nanoTime());
     }
 
     /**
@@ -216,7 +216,7 @@ public final class Cluster implements AutoCloseable {
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
-            target = new Target(nodes.share(instance.endpoint(), service), figures, clock, instance.attributes());
+            target = new Target(nodes.share(instance.endpoint(), service), statistics, clock, instance.attributes());
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;
