@@ -133,11 +133,6 @@ public final class PhaseMeters {
         }
     }
 
-    /** Returns the key of the service in the form of {@link ServiceKey#toString()}. */
-    public String service() {
-        return service.toString();
-    }
-
     public String method() {
         return method.name();
     }
