@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 class ConsoleArchitectureTest extends AnyModuleRules {
 
     @Test
-    void moduleKnowsNeitherNettyNorTheDiagnosis() {
+    void moduleDependsOnNeitherNettyNorTheDiagnosis() {
         check(noClasses()
                 .should(dependOn("io.netty..", "tern.rpc.netty..", "tern.rpc.diagnosis..", "tern.rpc.pool..")));
     }
 
     @Test
-    void callsKnowNoSpring() {
+    void callsDoNotDependOnSpring() {
         check(noClasses()
                 .that()
                 .haveNameMatching(".*\\.(ConsoleCall|ConsoleStream|ConsoleTransport|RequestRules)(\\$.*)?")

@@ -30,7 +30,7 @@ public final class CallLedger {
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
-    // The field is null if this ledger records a whole call and not a part of a call.
+    // null if this ledger records a whole call
     private final @Nullable CallPart part;
     private final boolean open;
     private final Thread thread = Thread.currentThread();
@@ -349,8 +349,8 @@ public final class CallLedger {
     }
 
     /**
-     * A call may hand over parts of its work to other threads. Returns the ledgers of the parts that are currently
-     * running, but at most 64. Any thread may call this.
+     * Returns the ledgers of the parts of the call that other threads currently run, but at most 64. Any thread may
+     * call this.
      */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;

@@ -21,7 +21,7 @@ final class CallPart {
     }
 
     /**
-     * Returns which share of the given time, from 0 to 1, counts as time of the call. The call waits for a part in
+     * Returns the share of the given time, from 0 to 1, that counts as time of the call. The call waits for a part in
      * another thread only while its own thread is idle. Therefore, no more than this idle time is counted. Nothing is
      * counted after the call has been answered.
      *

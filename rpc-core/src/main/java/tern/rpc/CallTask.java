@@ -76,11 +76,6 @@ public final class CallTask implements Runnable {
         }
     }
 
-    /** Returns the wrapped task. */
-    public Runnable task() {
-        return task;
-    }
-
     @Override
     public void run() {
         queued.started();

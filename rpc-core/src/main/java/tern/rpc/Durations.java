@@ -21,29 +21,29 @@ public final class Durations {
     private Durations() {}
 
     /**
-     * @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with {@code
-     *     what}
+     * @throws IllegalArgumentException if the duration is zero, negative or too long; the message begins with the
+     *     name
      */
-    public static Duration moreThanZero(String what, Duration value) {
+    public static Duration moreThanZero(String name, Duration value) {
         if (value.isNegative() || value.isZero()) {
-            throw new IllegalArgumentException(what + " is " + value + "; expected more than 0");
+            throw new IllegalArgumentException(name + " is " + value + "; expected more than 0");
         }
-        return limited(what, value);
+        return limited(name, value);
     }
 
     /**
-     * @throws IllegalArgumentException if the duration is negative or too long; the message begins with {@code what}
+     * @throws IllegalArgumentException if the duration is negative or too long; the message begins with the name
      */
-    public static Duration notNegative(String what, Duration value) {
+    public static Duration notNegative(String name, Duration value) {
         if (value.isNegative()) {
-            throw new IllegalArgumentException(what + " is " + value + "; expected 0 or more");
+            throw new IllegalArgumentException(name + " is " + value + "; expected 0 or more");
         }
-        return limited(what, value);
+        return limited(name, value);
     }
 
-    private static Duration limited(String what, Duration value) {
+    private static Duration limited(String name, Duration value) {
         if (value.compareTo(MAX_DURATION) > 0) {
-            throw new IllegalArgumentException(what + " is " + value + "; expected " + MAX_TEXT);
+            throw new IllegalArgumentException(name + " is " + value + "; expected " + MAX_TEXT);
         }
         return value;
     }

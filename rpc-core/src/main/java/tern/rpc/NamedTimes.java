@@ -93,7 +93,10 @@ public final class NamedTimes {
         nanos[place] += spentNanos;
     }
 
-    /** Returns the place of the shortest entry, but of the shortest failed operation only if all operations failed. */
+    /**
+     * Returns the index of the shortest entry of a successful operation. If all operations failed, returns the index of
+     * the shortest entry.
+     */
     private int shortest() {
         int shortest = 0;
         for (int i = 1; i < PLACES; i++) {

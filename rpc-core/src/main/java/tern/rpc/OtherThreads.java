@@ -91,7 +91,11 @@ final class OtherThreads {
         }
     }
 
-    /** @param actual the kind of the operation, as far as its end shows it */
+    /**
+     * Records the end of an asynchronous operation.
+     *
+     * @param actual the kind of the operation, which may differ from the kind that was recorded at its start
+     */
     void ends(AsyncOperation operation, Phase actual, long spentNanos) {
         if (actual != operation.kind()) {
             count(operation.kind(), -1);

@@ -41,7 +41,7 @@ public abstract class AnyModuleRules {
     }
 
     @Test
-    void filesKnowEachOtherInSmallCircles() {
+    void circlesOfFilesAreSmall() {
         assertThat(Circles.in(module))
                 .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(mostInACircle()));
     }

@@ -24,7 +24,7 @@ class ArchitectureTest extends ModuleRules {
     private static final String SERVER = "tern.rpc.server..";
 
     @Test
-    void coreKnowsNoFormatOfAMessage() {
+    void coreDependsOnNoMessageFormat() {
         check(noClasses()
                 .should(dependOn(
                         "com.alibaba.com.caucho..",
@@ -35,7 +35,7 @@ class ArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void coreKnowsNoOtherModule() {
+    void coreDependsOnNoOtherModule() {
         check(noClasses()
                 .should(dependOn(
                         "tern.rpc.serialization.*..",

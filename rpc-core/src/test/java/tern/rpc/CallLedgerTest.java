@@ -308,7 +308,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void operationsThatRunAtTheEndOfTheCallAreUnfinishedForGood() {
+    void operationsThatRunAtTheEndOfTheCallStayUnfinished() {
         AsyncOperation answered = ledger.begin(Phase.HTTP, () -> "GET rates:80");
         AsyncOperation silent = ledger.begin(Phase.HTTP, () -> "GET stock:80");
         ledger.begin(Phase.RPC, () -> null);
@@ -327,7 +327,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void noLedgerKeepsNothing() {
+    void emptyLedgerRecordsNothing() {
         CallLedger none = CallLedger.none();
 
         none.leave(none.enter(Phase.SQL));
@@ -343,7 +343,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void threadThatServesNothingHasNone() {
+    void threadThatServesNoCallHasNoLedger() {
         assertThat(CallLedger.current()).isSameAs(CallLedger.none());
     }
 

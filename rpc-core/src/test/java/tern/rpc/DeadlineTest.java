@@ -24,7 +24,7 @@ class DeadlineTest {
     }
 
     @Test
-    void earlierOfTwoWinsAndNoneNeverDoes() {
+    void earlierDeadlineWinsAndAMissingOneIsIgnored() {
         Deadline soon = Deadline.at(10);
         Deadline late = Deadline.at(20);
 

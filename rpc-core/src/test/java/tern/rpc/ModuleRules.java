@@ -8,12 +8,12 @@ import org.junit.jupiter.api.Test;
 public abstract class ModuleRules extends AnyModuleRules {
 
     @Test
-    void moduleKnowsNeitherNettyNorSpring() {
+    void moduleDependsOnNeitherNettyNorSpring() {
         check(noClasses().should(dependOn("io.netty..", "org.springframework..")));
     }
 
     @Test
-    void moduleKnowsNoPoolAndNoRegistry() {
+    void moduleDependsOnNoPoolAndNoRegistry() {
         check(noClasses()
                 .should(dependOn(
                         "com.alibaba.druid..",

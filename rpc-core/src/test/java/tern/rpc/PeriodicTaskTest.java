@@ -22,7 +22,7 @@ class PeriodicTaskTest {
                     new PeriodicTask("The test", () -> {
                         third.countDown();
                         if (runs.incrementAndGet() < 3) {
-                            throw new OutOfMemoryError("planted");
+                            throw new OutOfMemoryError("injected");
                         }
                     }),
                     0,

@@ -15,7 +15,7 @@ class InsightStarterArchitectureTest {
     private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 
     @Test
-    void starterKnowsNoServerNoTransportAndNoFormat() {
+    void starterDependsOnNoServerNoTransportAndNoFormat() {
         noClasses()
                 .should()
                 .dependOnClassesThat()

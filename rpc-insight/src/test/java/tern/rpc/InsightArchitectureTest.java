@@ -15,7 +15,7 @@ class InsightArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void poolsSeeBaseOnly() {
+    void poolsDependOnBaseOnly() {
         onlySees(POOL);
     }
 

@@ -12,7 +12,7 @@ class JsonArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void protobufItselfIsLeftToItsModule() {
+    void jsonDoesNotDependOnTheProtobufLibrary() {
         check(noClasses().should(dependOn("com.google..")));
     }
 }

@@ -66,20 +66,20 @@ class PayloadTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"unary", "later", "noParameter", "variable", "down", "both"})
-    void oneMessageOrNoneInAndAMessageOutIsProtobuf(String name) {
+    void methodWithAtMostOneMessageAndAMessageAsResultUsesProtobuf(String name) {
         assertThat(method(name).payload()).isEqualTo(Payload.PROTOBUF);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"plain", "nothing", "list"})
-    void otherTypesAloneAreJava(String name) {
+    void methodWithoutMessagesUsesJavaValues(String name) {
         assertThat(method(name).payload()).isEqualTo(Payload.JAVA);
     }
 
     @ParameterizedTest
     @ValueSource(
             classes = {MessageIn.class, MessageOut.class, NoAnswer.class, Mixed.class, Two.class, MixedStream.class})
-    void mixedOnesAndTwoMessagesAreRefused(Class<?> service) {
+    void mixedTypesAndTwoMessagesAreRefused(Class<?> service) {
         assertThatThrownBy(() -> ServiceDescriptor.of(service))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(service.getSimpleName() + ".call mixes protobuf messages and other types");

@@ -11,7 +11,7 @@ class ProtobufArchitectureTest extends ModuleRules {
     private static final String GRPC = "tern.rpc.grpc..";
 
     @Test
-    void messagesSeeSerializationAlone() {
+    void messagesDependOnSerializationOnly() {
         onlySees(MESSAGES, "tern.rpc.serialization");
     }
 
@@ -34,7 +34,7 @@ class ProtobufArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void servicesThatAreBuiltInNeverSeeEachOther() {
+    void builtInServicesDoNotDependOnEachOther() {
         for (String builtIn : new String[] {HEALTH, REFLECTION, GRPC}) {
             onlySees(
                     builtIn,

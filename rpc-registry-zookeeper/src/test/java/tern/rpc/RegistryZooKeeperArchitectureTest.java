@@ -7,12 +7,12 @@ import org.junit.jupiter.api.Test;
 class RegistryZooKeeperArchitectureTest extends AnyModuleRules {
 
     @Test
-    void moduleKnowsNeitherNettyNorSpringNorDubbo() {
+    void moduleDependsOnNeitherNettyNorSpringNorDubbo() {
         check(noClasses().should(dependOn("io.netty..", "org.springframework..", "org.apache.dubbo..")));
     }
 
     @Test
-    void formatsKnowNoZooKeeper() {
+    void formatsDoNotDependOnZooKeeper() {
         check(noClasses()
                 .that()
                 .resideInAPackage("tern.rpc.registry.dubbo..")

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
  */
 class ArchitectureTest extends AnyModuleRules {
     @Test
-    void starterKnowsNoNetty() {
+    void starterDoesNotDependOnNetty() {
         check(noClasses().should(dependOn("io.netty..")));
     }
 
@@ -22,7 +22,7 @@ class ArchitectureTest extends AnyModuleRules {
     }
 
     @Test
-    void starterKnowsNoSample() {
+    void starterDoesNotDependOnSamples() {
         check(noClasses().should(dependOn("tern.rpc.sample..", "tern.rpc.load..")));
     }
 }

@@ -23,17 +23,17 @@ class ArchitectureTest extends AnyModuleRules {
             Pattern.compile("(GrpcWeb|Grpc|Connect|Json)(Unary|Stream|Get)?(Form|Encoding)");
 
     @Test
-    void transportKnowsNoSpring() {
+    void transportDoesNotDependOnSpring() {
         check(noClasses().should(dependOn("org.springframework..")));
     }
 
     @Test
-    void transportKnowsNoAdvice() {
+    void transportDoesNotDependOnAdvice() {
         check(noClasses().should(dependOn("tern.rpc.diagnosis..")));
     }
 
     @Test
-    void protocolsNeverSeeEachOther() {
+    void protocolsDoNotDependOnEachOther() {
         check(noClasses()
                 .that()
                 .resideInAPackage("tern.rpc.netty.dubbo..")
@@ -45,7 +45,7 @@ class ArchitectureTest extends AnyModuleRules {
     }
 
     @Test
-    void syntaxOfHttp1KnowsNoProtocolAndNoConnection() {
+    void syntaxOfHttp1DependsOnNoProtocolAndNoConnection() {
         check(noClasses()
                 .that()
                 .resideInAPackage("tern.rpc.netty.http1")
@@ -73,7 +73,7 @@ class ArchitectureTest extends AnyModuleRules {
     }
 
     @Test
-    void handlersDoNotKnowTheAssembly() {
+    void handlersDoNotDependOnTheAssembly() {
         check(noClasses()
                 .that()
                 .haveSimpleNameEndingWith("Handler")

@@ -58,7 +58,7 @@ class Histories implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // the planted fault: the connection is never closed
+    @SuppressWarnings("resource") // the injected fault: the connection is never closed
     private void summary(int id) {
         try {
             Connection connection = source.getConnection();

@@ -32,7 +32,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // The planted fault is a connection that is never closed.
+    @SuppressWarnings("resource") // The injected fault is a connection that is never closed.
     private void export() {
         try {
             Connection connection = source.getConnection();

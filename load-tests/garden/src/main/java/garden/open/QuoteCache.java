@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class QuoteCache implements Step {
 
-    private final List<byte[]> quotes = new ArrayList<>(); // Only the thread that plants faults uses this list.
+    private final List<byte[]> quotes = new ArrayList<>(); // Only the thread that injects faults uses this list.
 
     @SuppressWarnings("unused") // The field stores the array, so that the JIT compiler cannot remove the allocation.
     private volatile byte[] last = {};

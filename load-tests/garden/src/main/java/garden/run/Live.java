@@ -27,7 +27,7 @@ final class Live {
      * change, or calls that still miss the latency target after the fault has been undone.
      */
     boolean show(Fault fault) throws Exception {
-        say("The shop answers 40 calls a second in time. Planted now: " + fault.text() + ".");
+        say("The shop answers 40 calls a second in time. Injected fault: " + fault.text() + ".");
         long calls = garden.load().calls();
         long bad = garden.load().bad();
         fault.plantInto(garden);
@@ -61,7 +61,7 @@ final class Live {
         if (recovery < 0) {
             return "the miss did not end within " + RECOVERY_SECONDS + " s";
         }
-        return "the first cause or its change is not the planted one: " + verdict.cause() + "; " + verdict.change();
+        return "the first cause or its change is not the injected one: " + verdict.cause() + "; " + verdict.change();
     }
 
     /**

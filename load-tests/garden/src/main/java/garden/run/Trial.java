@@ -145,7 +145,7 @@ final class Trial {
                 .append(fault.stand())
                 .append(", ")
                 .append(LocalTime.now().truncatedTo(ChronoUnit.SECONDS))
-                .append("\nplanted  ")
+                .append("\ninjected ")
                 .append(fault.text())
                 .append('\n');
         for (Truth truth : fault.truths()) {

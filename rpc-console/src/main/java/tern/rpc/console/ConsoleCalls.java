@@ -1,14 +1,7 @@
 package tern.rpc.console;
 
-import java.net.SocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,22 +21,8 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/**
- * Makes the console's calls. The console's filter checks the headers of a request and then creates a ticket. Each
- * ticket permits one call, so a request that bypasses the filter cannot make a call. Thread-safe.
- */
+/** Makes the console's calls. Each call needs one of the {@link ConsoleTickets}. Thread-safe. */
 final class ConsoleCalls {
-
-    /** The maximum number of concurrent calls from the console. */
-    static final int MAX_CALLS = 4;
-
-    /**
-     * The maximum number of concurrent requests to stop a call. A low number is enough, because these requests end
-     * immediately.
-     */
-    private static final int MAX_STOPS = 16;
-
-    private static final int REMEMBERED_IDS = 10_000;
 
     private final Json json;
     private final String instance;
@@ -51,30 +30,11 @@ final class ConsoleCalls {
     private final Supplier<@Nullable RpcServer> servers;
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
-    private final SecureRandom random = new SecureRandom();
-    // The lock of this object guards this field and the next four fields.
-    private final Map<String, Ticket> tickets = new HashMap<>();
+    private final ConsoleTickets tickets = new ConsoleTickets();
+    private final RequestIds requestIds = new RequestIds();
+    // The lock of this object guards this field and the next one.
     private final Map<String, ConsoleCall> running = new HashMap<>(); // the running calls by request id
     private @Nullable ConsoleTransport transport; // null until the console makes its first call
-    private long @Nullable [] seenIds; // ring buffer of the hashes of recent request ids; null until the first id
-    private int seen;
-
-    private static final class Ticket {
-        final boolean stops;
-        final byte[] body;
-        final @Nullable SocketAddress caller;
-        // True after the ticket's only call has begun. The lock of ConsoleCalls guards this field and the next two
-        // fields.
-        boolean taken;
-        boolean running;
-        boolean dropped;
-
-        Ticket(boolean stops, byte[] body, @Nullable SocketAddress caller) {
-            this.stops = stops;
-            this.body = body;
-            this.caller = caller;
-        }
-    }
 
     ConsoleCalls(
             Json json,
@@ -91,64 +51,8 @@ final class ConsoleCalls {
         this.clock = clock;
     }
 
-    /**
-     * Creates a ticket for a request whose headers have been checked. The caller must {@linkplain #drop drop} the
-     * ticket.
-     *
-     * @param stops whether the request stops a call instead of making one
-     * @throws WrongRequestException 409 if too many calls are running
-     */
-    synchronized String ticket(boolean stops, byte[] body, @Nullable SocketAddress caller) {
-        long others = tickets.values().stream()
-                .filter(ticket -> ticket.stops == stops)
-                .count();
-        if (!stops && others >= MAX_CALLS) {
-            throw new WrongRequestException(
-                    409, others + " of " + MAX_CALLS + " calls of the console are running; stop one, or wait");
-        }
-        if (stops && others >= MAX_STOPS) {
-            throw new WrongRequestException(409, others + " requests that stop calls are running; wait for one to end");
-        }
-        String id = random(16);
-        tickets.put(id, new Ticket(stops, body, caller));
-        return id;
-    }
-
-    /**
-     * Removes a ticket. If the ticket's call is still running, the ticket is removed only when the call ends, and
-     * counts towards {@link #MAX_CALLS} until then.
-     */
-    synchronized void drop(String id) {
-        Ticket ticket = tickets.get(id);
-        if (ticket != null && ticket.running) {
-            ticket.dropped = true;
-        } else {
-            tickets.remove(id);
-        }
-    }
-
-    private synchronized void ended(@Nullable String id, Ticket ticket) {
-        ticket.running = false;
-        if (ticket.dropped) {
-            tickets.remove(id);
-        }
-    }
-
-    private synchronized Ticket use(@Nullable String id, boolean stops) {
-        Ticket ticket = id == null ? null : tickets.get(id);
-        if (ticket == null || ticket.taken || ticket.stops != stops) {
-            throw new WrongRequestException(
-                    403, "the request came on a path on which its headers are not checked; use the console's own path");
-        }
-        ticket.taken = true;
-        ticket.running = true;
-        return ticket;
-    }
-
-    private String random(int bytes) {
-        byte[] made = new byte[bytes];
-        random.nextBytes(made);
-        return HexFormat.of().formatHex(made);
+    ConsoleTickets tickets() {
+        return tickets;
     }
 
     /**
@@ -157,11 +61,11 @@ final class ConsoleCalls {
      * @throws WrongRequestException if the ticket is invalid or the call cannot be made
      */
     Map<String, Object> call(@Nullable String ticketId) {
-        Ticket ticket = use(ticketId, false);
+        ConsoleTickets.Ticket ticket = tickets.use(ticketId, false);
         try {
             return call(ticket);
         } finally {
-            ended(ticketId, ticket);
+            tickets.ended(ticketId, ticket);
         }
     }
 
@@ -172,9 +76,9 @@ final class ConsoleCalls {
      * @throws WrongRequestException if the ticket is invalid or the request names no call
      */
     Map<String, Object> stop(@Nullable String ticketId) {
-        Ticket ticket = use(ticketId, true);
+        ConsoleTickets.Ticket ticket = tickets.use(ticketId, true);
         try {
-            String id = CallRequest.readId(ticket.body, json);
+            String id = CallRequest.readId(ticket.body(), json);
             ConsoleCall call = runningCall(id);
             if (call != null) {
                 call.stop();
@@ -185,7 +89,7 @@ final class ConsoleCalls {
             answer.put("stopped", call != null);
             return answer;
         } finally {
-            ended(ticketId, ticket);
+            tickets.ended(ticketId, ticket);
         }
     }
 
@@ -209,14 +113,14 @@ final class ConsoleCalls {
         }
     }
 
-    private Map<String, Object> call(Ticket ticket) {
+    private Map<String, Object> call(ConsoleTickets.Ticket ticket) {
         String whyNot = access.whyNot();
         RpcServer server = servers.get();
         JsonFormat format = formats.get();
         if (!whyNot.isEmpty() || server == null || format == null) {
             throw new WrongRequestException(403, whyNot);
         }
-        CallRequest request = CallRequest.read(ticket.body, json);
+        CallRequest request = CallRequest.read(ticket.body(), json);
         if (request.instance() != null && !request.instance().equals(instance)) {
             throw new WrongRequestException(409, "the application was restarted; load the page again", "restarted");
         }
@@ -226,7 +130,7 @@ final class ConsoleCalls {
         List<byte[]> messages = messages(request, method);
         Metadata headers = request.headers();
         String trace = trace(headers);
-        if (request.id() != null && isRepeated(request.id())) {
+        if (request.id() != null && requestIds.isRepeated(request.id())) {
             throw new WrongRequestException(409, "this request has already run; it was not run again", "repeated");
         }
         ConsoleTransport to = transport(server);
@@ -239,10 +143,10 @@ final class ConsoleCalls {
                 request.timeout(),
                 request.maxMessages(),
                 to.share(),
-                ticket.caller,
+                ticket.caller(),
                 clock);
         ConsoleOutcome.Result result = run(to, call, request.id());
-        return answer(result, request.id() == null ? random(8) : request.id(), trace);
+        return answer(result, request.id() == null ? RandomHex.of(8) : request.id(), trace);
     }
 
     private static ServiceExport export(RpcServer server, CallRequest request) {
@@ -323,35 +227,9 @@ final class ConsoleCalls {
         if (headers.contains("b3") || headers.contains("X-B3-TraceId")) {
             return "";
         }
-        String trace = random(16);
-        headers.put("traceparent", "00-" + trace + "-" + random(8) + "-01");
+        String trace = RandomHex.of(16);
+        headers.put("traceparent", "00-" + trace + "-" + RandomHex.of(8) + "-01");
         return trace;
-    }
-
-    private synchronized boolean isRepeated(String id) {
-        long hash = hash(id);
-        long[] ids = seenIds;
-        if (ids == null) {
-            ids = new long[REMEMBERED_IDS];
-            seenIds = ids;
-        }
-        for (int i = 0; i < Math.min(seen, REMEMBERED_IDS); i++) {
-            if (ids[i] == hash) {
-                return true;
-            }
-        }
-        ids[seen % REMEMBERED_IDS] = hash;
-        seen = seen + 1 == 2 * REMEMBERED_IDS ? REMEMBERED_IDS : seen + 1;
-        return false;
-    }
-
-    private static long hash(String id) {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8));
-            return ByteBuffer.wrap(digest).getLong();
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
     }
 
     private synchronized ConsoleTransport transport(RpcServer server) {

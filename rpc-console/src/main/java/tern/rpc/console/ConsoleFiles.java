@@ -87,10 +87,6 @@ final class ConsoleFiles {
         return PATHS.keySet().stream().sorted().toList();
     }
 
-    static boolean isFile(String name) {
-        return PATHS.containsKey(name);
-    }
-
     /** Returns the file with the given name; null if the name is not in the list. */
     @Nullable
     File file(String name) {

@@ -85,7 +85,7 @@ final class ConsoleServletFilter implements Filter {
         String ticket;
         try {
             RequestRules.check(headOf(request));
-            ticket = console.calls().ticket(stops, body(request), caller(request));
+            ticket = console.calls().tickets().create(stops, body(request), caller(request));
         } catch (WrongRequestException e) {
             answer.setStatus(e.status());
             answer.setContentType("application/json");
@@ -95,7 +95,7 @@ final class ConsoleServletFilter implements Filter {
         try {
             chain.doFilter(new TicketRequest(request, ticket), answer);
         } finally {
-            console.calls().drop(ticket);
+            console.calls().tickets().drop(ticket);
         }
     }
 

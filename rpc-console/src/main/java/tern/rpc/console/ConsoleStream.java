@@ -125,10 +125,5 @@ final class ConsoleStream implements MessageStream {
         public void discard() {
             // The message is on the heap, so nothing needs to be released.
         }
-
-        @Override
-        public boolean isCompressed() {
-            return false;
-        }
     }
 }

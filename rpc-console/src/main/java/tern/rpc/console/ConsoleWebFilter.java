@@ -101,12 +101,13 @@ final class ConsoleWebFilter implements WebFilter {
     }
 
     private Mono<Void> admitted(boolean stops, ServerWebExchange exchange, WebFilterChain chain, byte[] body) {
-        String ticket =
-                console.calls().ticket(stops, body, exchange.getRequest().getRemoteAddress());
+        String ticket = console.calls()
+                .tickets()
+                .create(stops, body, exchange.getRequest().getRemoteAddress());
         return Mono.defer(() -> chain.filter(exchange.mutate()
                         .request(new TicketRequest(exchange.getRequest(), ticket))
                         .build()))
-                .doFinally(signal -> console.calls().drop(ticket));
+                .doFinally(signal -> console.calls().tickets().drop(ticket));
     }
 
     private Mono<Void> refuse(ServerWebExchange exchange, WrongRequestException failure) {

@@ -205,11 +205,11 @@ class ConsoleCallTest {
     void stoppedCallsEndAlthoughNoOtherCallMayBegin(WebApplicationType web) throws Exception {
         try (ConfigurableApplicationContext other = Consoles.start(web, Consoles.SHOWN, Consoles.CALLS)) {
             Http to = Http.of(other);
-            List<CompletableFuture<Http.Answer>> calls = IntStream.range(0, ConsoleCalls.MAX_CALLS)
+            List<CompletableFuture<Http.Answer>> calls = IntStream.range(0, ConsoleTickets.MAX_CALLS)
                     .mapToObj(i -> begun(to, i == 0 ? "slowly" : "hang", "call-" + i))
                     .toList();
             RpcServer server = other.getBean(RpcServer.class);
-            while (server.inFlight() < ConsoleCalls.MAX_CALLS) {
+            while (server.inFlight() < ConsoleTickets.MAX_CALLS) {
                 Thread.onSpinWait();
             }
             assertThat(other.getBean(ShopApplication.Sales.class).slow.await(60, TimeUnit.SECONDS))

@@ -96,7 +96,7 @@ class ConsoleDataTest {
     }
 
     @Test
-    void tokenIsAskedOfTheConsoleToo() {
+    void callsOfTheConsoleNeedTheTokenToo() {
         assertThat(call("greet", "wrong", "[\"x\"]").path("code").asString()).isEqualTo("UNAUTHENTICATED");
         JsonNode result = call("greet", "secret-token-of-the-shop-0123456789", "[\"x\"]");
         assertThat(result.path("code").asString()).isEqualTo("OK");

@@ -36,7 +36,7 @@ record ClientMethod(
         CallMeters meters,
         UsualTime usualTime,
         @Nullable Hedging hedging,
-        PlaceNames places) {
+        ProviderMethodNames providerNames) {
 
     static final int NO_KEY = -1;
 
@@ -55,7 +55,7 @@ record ClientMethod(
                 meters,
                 usualTime,
                 hedging,
-                places);
+                providerNames);
     }
 
     boolean isStream() {

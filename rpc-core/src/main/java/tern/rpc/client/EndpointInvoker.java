@@ -235,8 +235,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records in the state of a provider that the attempt at this provider will be cancelled, because another provider
-     * answered first.
+     * Records an attempt that will be cancelled because another provider answered first. The record is a part of the
+     * state of the attempt's provider.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();

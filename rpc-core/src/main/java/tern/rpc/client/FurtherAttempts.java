@@ -33,9 +33,8 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * How long a provider must have been silent, counted from the ping that the client sends to each silent provider. A
-     * provider that is only slow answers the ping earlier. The time that the connection needs before it can send a ping
-     * is added.
+     * The minimum time without an answer to the client's ping. A provider that is only slow answers the ping earlier.
+     * The time that the connection needs to send a ping is added to this minimum.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -133,7 +133,7 @@ final class ReferenceMethods {
                 meters.client(reference.key(), descriptor, reference.protocol()),
                 new UsualTime(),
                 hedging,
-                new PlaceNames(descriptor.label()));
+                new ProviderMethodNames(descriptor.label()));
         return (filters.isEmpty() && hedging == null) || !unary ? method : method.filteredBy(chain(method));
     }
 

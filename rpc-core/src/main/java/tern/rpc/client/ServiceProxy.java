@@ -178,7 +178,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
             if (recorded) {
-                ledger.leave(interrupted, method.places().at(reached, failure));
+                ledger.leave(interrupted, method.providerNames().at(reached, failure));
             }
             method.meters().ended(failure, clock.nanoTime() - started);
         }
@@ -225,7 +225,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         long started = clock.nanoTime();
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
-        AsyncOperation operation = ledger.begin(Phase.RPC, () -> method.places().at(future.endpoint()));
+        AsyncOperation operation =
+                ledger.begin(Phase.RPC, () -> method.providerNames().at(future.endpoint()));
         NestedCall nested = NestedCall.begin(serving, clock, future::giveUp);
         PendingCall.Completion end = (response, failure) -> {
             if (nested != null) {
@@ -277,7 +278,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         long elapsedNanos = clock.nanoTime() - started;
-        operation.end(cause == null ? null : method.places().at(future.endpoint(), cause));
+        operation.end(cause == null ? null : method.providerNames().at(future.endpoint(), cause));
         method.meters().ended(cause, elapsedNanos);
         if (cause != null) {
             // If a filter threw an exception after it had passed the call on, the call is still running.

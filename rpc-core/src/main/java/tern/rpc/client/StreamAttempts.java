@@ -66,7 +66,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private boolean requestsEnded;
     // True if the sender has disabled compression even though the call's options enable it.
     private boolean plain;
-    private int asked; // The number of answers requested while the call may still be sent to another endpoint.
+    private int requested; // The number of answers requested while the call may still be sent to another endpoint.
 
     // The number of the current attempt. Only the attempt's thread uses this field and the next field.
     private int number;
@@ -225,7 +225,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                 return; // The attempt failed while its stream was being opened.
             }
             stream = opened;
-            messages = asked;
+            messages = requested;
             withoutRequests = requestsEnded;
             asTheyAre = plain;
         }
@@ -318,7 +318,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         ClientStream current;
         synchronized (this) {
             if (!committed) {
-                asked += messages;
+                requested += messages;
             }
             current = stream;
         }

@@ -46,7 +46,7 @@ public final class Cluster implements AutoCloseable {
     private final ProviderChoice choice;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
-    private final Figures figures = new Figures();
+    private final ClusterStatistics statistics = new ClusterStatistics();
     private final Survey survey;
     private final ClusterLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
@@ -92,7 +92,7 @@ public final class Cluster implements AutoCloseable {
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
         this.log = new ClusterLog(service, LOG, clock, timer);
-        this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
+        this.survey = new Survey(settings.zone(), nodes, statistics, clock.nanoTime());
     }
 
     /**
@@ -204,7 +204,7 @@ public final class Cluster implements AutoCloseable {
         for (Instance instance : choice.held(next, ruling)) {
             chosen.computeIfAbsent(instance.endpoint(), unlisted -> target(instance, true, before));
         }
-        choice.tellZone(next.listed());
+        choice.warnAboutZone(next.listed());
         ClusterSettings ruled = choice.settings(ruling);
         chosenByKey = Policies.isByKey(ruled.policy());
         Routes changed = new Routes(List.copyOf(chosen.values()), ruled, ruling, connected.leftOut());
@@ -216,7 +216,7 @@ public final class Cluster implements AutoCloseable {
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
-            target = new Target(nodes.share(instance.endpoint(), service), figures, clock, instance.attributes());
+            target = new Target(nodes.share(instance.endpoint(), service), statistics, clock, instance.attributes());
         }
         target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;
@@ -243,7 +243,8 @@ public final class Cluster implements AutoCloseable {
                 throw ClusterTexts.closed(service);
             }
             refresh();
-            throw ClusterTexts.nobody(service, name(), asked(tag), routes.of(method), list, now, source.advice());
+            throw ClusterTexts.nobody(
+                    service, name(), tagOrDefault(tag), routes.of(method), list, now, source.advice());
         }
         if (survey.isDue(now)) {
             survey.run(routes, now);
@@ -280,20 +281,22 @@ public final class Cluster implements AutoCloseable {
     /** @param tag the call's tag, or empty for the reference's tag */
     private @Nullable Group group(String method, String tag, boolean forceTag) {
         Routes current = routes.of(method);
-        Group group = current.group(asked(tag), forceTag);
-        return group == null && current.leftOut(asked(tag)) != null ? connectedGroup(method, tag, forceTag) : group;
+        Group group = current.group(tagOrDefault(tag), forceTag);
+        return group == null && current.leftOut(tagOrDefault(tag)) != null
+                ? connectedGroup(method, tag, forceTag)
+                : group;
     }
 
     /** Connects to the providers with the tag, which were left out because the providers have too many tags. */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
-        String leftOut = routes.of(method).leftOut(asked(tag));
+        String leftOut = routes.of(method).leftOut(tagOrDefault(tag));
         if (leftOut != null && choice.want(leftOut)) {
             connect(list);
         }
-        return routes.of(method).group(asked(tag), forceTag);
+        return routes.of(method).group(tagOrDefault(tag), forceTag);
     }
 
-    private String asked(String tag) {
+    private String tagOrDefault(String tag) {
         return tag.isEmpty() ? settings.tag() : tag;
     }
 
@@ -443,8 +446,8 @@ public final class Cluster implements AutoCloseable {
      */
     public String whyNobody(String tag, boolean forceTag, long now) {
         Routes current = routes;
-        return current.group(asked(tag), forceTag) == null
-                ? ClusterTexts.whyNobody(service, name(), asked(tag), current, list, now) + source.advice()
+        return current.group(tagOrDefault(tag), forceTag) == null
+                ? ClusterTexts.whyNobody(service, name(), tagOrDefault(tag), current, list, now) + source.advice()
                 : "";
     }
 

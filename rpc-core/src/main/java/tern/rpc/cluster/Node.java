@@ -10,9 +10,9 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and last
- * sign of life. All references that use the connection share this state. Times are on the client's clock. Thread-safe,
- * but updates of response times may be lost.
+ * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and the
+ * time when bytes last arrived. All references that use the connection share this state. Times are on the client's
+ * clock. Thread-safe, but updates of response times may be lost.
  */
 public final class Node {
 

@@ -47,9 +47,9 @@ final class ProviderChoice {
     private final ClusterSettings settings;
     private final Subset subset;
     private final LastChoice last;
-    private boolean zoneTold;
-    private boolean tagsTold;
-    private final Set<String> wanted = new HashSet<>(); // the tags that were left out until a call had them
+    private boolean isZoneLogged;
+    private boolean areTagsLogged;
+    private final Set<String> tagsOfCalls = new HashSet<>(); // the tags that were left out until a call had them
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -80,16 +80,16 @@ final class ProviderChoice {
      * @return false if calls with too many different tags have already been made
      */
     boolean want(String tag) {
-        return wanted.size() < MAX_WANTED && wanted.add(tag);
+        return tagsOfCalls.size() < MAX_WANTED && tagsOfCalls.add(tag);
     }
 
     /** Returns the listed providers that this client connects to: one subset for each tag. */
     Connected connected(List<Instance> all, Rules rules) {
-        if (!wanted.isEmpty()) {
-            wanted.retainAll(
+        if (!tagsOfCalls.isEmpty()) {
+            tagsOfCalls.retainAll(
                     all.stream().flatMap(each -> tags(each, rules).stream()).collect(Collectors.toSet()));
         }
-        return rules == Rules.NONE && wanted.isEmpty() && all.size() > settings.subset()
+        return rules == Rules.NONE && tagsOfCalls.isEmpty() && all.size() > settings.subset()
                 ? last.of(all, protocol, settings, () -> subsets(all, rules))
                 : routed(ruled(all, rules), rules);
     }
@@ -158,20 +158,20 @@ final class ProviderChoice {
         if (byTag.size() <= MAX_TAGS) {
             return byTag.keySet();
         }
-        if (!tagsTold) {
-            tagsTold = true;
+        if (!areTagsLogged) {
+            areTagsLogged = true;
             LOG.warn(
-                    "{}: the providers have {} tags, more than {}. The client connects to the providers of the {} tags with"
-                            + " the most providers, and to the others only when a call has their tag. Check the entries"
-                            + " of the registry",
+                    "{}: the providers have {} tags, more than {}. The client connects to the providers of the {} tags"
+                            + " with the most providers, and to the others only when a call has their tag. Check the"
+                            + " entries of the registry",
                     service,
                     byTag.size(),
                     MAX_TAGS,
                     MAX_TAGS);
         }
         return byTag.keySet().stream()
-                .sorted(Comparator.comparing(
-                                (String tag) -> !tag.isEmpty() && !tag.equals(settings.tag()) && !wanted.contains(tag))
+                .sorted(Comparator.comparing((String tag) ->
+                                !tag.isEmpty() && !tag.equals(settings.tag()) && !tagsOfCalls.contains(tag))
                         .thenComparingInt(
                                 tag -> -byTag.getOrDefault(tag, List.of()).size())
                         .thenComparing(Comparator.naturalOrder()))
@@ -244,9 +244,9 @@ final class ProviderChoice {
     }
 
     /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
-    void tellZone(List<Instance> listed) {
+    void warnAboutZone(List<Instance> listed) {
         String zone = settings.zone();
-        if (zone.isEmpty() || zoneTold) {
+        if (zone.isEmpty() || isZoneLogged) {
             return;
         }
         String similar = null;
@@ -258,7 +258,7 @@ final class ProviderChoice {
             similar = other.equalsIgnoreCase(zone) ? other : similar;
         }
         if (similar != null) {
-            zoneTold = true;
+            isZoneLogged = true;
             LOG.warn(
                     "{}: no provider is in the zone '{}' of this client, but some are in '{}'. The case of zones"
                             + " counts: change rpc.client.zone here, or rpc.server.advertise.zone there",

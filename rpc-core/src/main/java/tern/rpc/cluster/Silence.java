@@ -30,7 +30,7 @@ final class Silence {
     private final ChangeLog log;
     private final NodeCounts counts;
     private final TrialPauses trials;
-    // The time of the last sign of life, or the start of the first call in flight if there has been no sign of life.
+    // The time when bytes last arrived, or the start of the first call in flight if none have arrived since.
     private volatile long signNanos;
     private volatile boolean silent;
     private volatile long sinceNanos; // The start of the current silence, or of the last silence.
@@ -82,7 +82,7 @@ final class Silence {
             }
             ping(connection, now);
             if (!logged && now - sinceNanos >= UNANSWERED_NANOS) {
-                tell(now);
+                logSilence(now);
             }
             return true;
         }
@@ -119,7 +119,7 @@ final class Silence {
         }
     }
 
-    private synchronized void tell(long now) {
+    private synchronized void logSilence(long now) {
         if (silent && !logged) {
             logged = true;
             long lasts = now - signNanos;

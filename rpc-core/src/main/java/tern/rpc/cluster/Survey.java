@@ -54,7 +54,7 @@ final class Survey {
 
     private final String zone;
     private final Nodes nodes;
-    private final Figures figures;
+    private final ClusterStatistics statistics;
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
@@ -63,10 +63,10 @@ final class Survey {
     private volatile long callsAtSurvey;
     private volatile long callsAtTrial;
 
-    Survey(String zone, Nodes nodes, Figures figures, long now) {
+    Survey(String zone, Nodes nodes, ClusterStatistics statistics, long now) {
         this.zone = zone;
         this.nodes = nodes;
-        this.figures = figures;
+        this.statistics = statistics;
         this.nextNanos = new AtomicLong(now);
         this.lastCopyNanos = now - COPIES_NANOS;
     }
@@ -103,9 +103,9 @@ final class Survey {
                 judged[known] = node.endedCost(now);
                 costs[known++] = node.cost(now);
             }
-            warm |= isUsable && now - node.usableSinceNanos() >= Figures.SLOW_START_NANOS;
+            warm |= isUsable && now - node.usableSinceNanos() >= ClusterStatistics.SLOW_START_NANOS;
         }
-        figures.set(median(costs, known), warm);
+        statistics.set(median(costs, known), warm);
         measureGroups(routes, now);
         if (isAnyConnecting) {
             nextNanos.set(now + SOON_NANOS);
@@ -120,8 +120,8 @@ final class Survey {
     }
 
     /**
-     * Measures for each group of providers which share of the calls stays in the client's zone. If more than half of
-     * the providers of a group are ejected, ignores the ejections in this group.
+     * Measures, for each group of providers, the share of the calls that stays in the client's zone. If more than half
+     * of the providers of a group are ejected, ignores the ejections in this group.
      */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -18,7 +18,7 @@ public final class Target implements Candidate {
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
-    private final Figures figures;
+    private final ClusterStatistics statistics;
     private final NanoClock clock;
     private volatile @Nullable Calls calls; // This field is null until the first call.
     private volatile Attributes attributes;
@@ -32,9 +32,9 @@ public final class Target implements Candidate {
     /** The state of the calls that the reference has sent to the provider. */
     private record Calls(AttemptBudget retries, LastMinute lastMinute, ServicePresence presence) {}
 
-    Target(Node node, Figures figures, NanoClock clock, Attributes attributes) {
+    Target(Node node, ClusterStatistics statistics, NanoClock clock, Attributes attributes) {
         this.node = node;
-        this.figures = figures;
+        this.statistics = statistics;
         this.clock = clock;
         this.attributes = attributes;
     }
@@ -165,7 +165,7 @@ public final class Target implements Candidate {
     public double score(long nowNanos) {
         double cost = node.expectedCost(nowNanos);
         if (!node.isKnown()) {
-            cost = Math.max(cost, figures.medianCost());
+            cost = Math.max(cost, statistics.medianCost());
         }
         return cost * (1 + node.inFlight() / relativeWeight);
     }
@@ -193,11 +193,13 @@ public final class Target implements Candidate {
      * after the provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
-        if (!figures.anyWarm()) {
+        if (!statistics.anyWarm()) {
             return 1;
         }
         long age = nowNanos - node.usableSinceNanos();
-        return age >= Figures.SLOW_START_NANOS ? 1 : Math.max(FIRST_SHARE, (double) age / Figures.SLOW_START_NANOS);
+        return age >= ClusterStatistics.SLOW_START_NANOS
+                ? 1
+                : Math.max(FIRST_SHARE, (double) age / ClusterStatistics.SLOW_START_NANOS);
     }
 
     @Override

@@ -14,7 +14,7 @@ final class WeightedChoice {
     // which is the index of another candidate. If a second random number is below the threshold, the column's own index
     // is chosen. Otherwise, the alias is chosen.
     private final int[] always; // the thresholds of the alias method's columns; empty if all weights are equal
-    private final int[] other; // the aliases of the alias method's columns
+    private final int[] other; // the alias of each column
 
     WeightedChoice(List<? extends Candidate> candidates) {
         size = candidates.size();

@@ -114,7 +114,7 @@ public final class DnsEndpoints implements EndpointSource {
                 interval.toMillis(),
                 TimeUnit.MILLISECONDS);
         if (names.size() > 1) {
-            executor.schedule(this::tellWhatIsKnown, FIRST_LIST_MILLIS, TimeUnit.MILLISECONDS);
+            executor.schedule(this::reportIncomplete, FIRST_LIST_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -223,20 +223,21 @@ public final class DnsEndpoints implements EndpointSource {
                         "The look-up of host {} failed; addresses known before: {}", host, knownBefore(name), failure);
             }
         }
-        tell();
+        report();
     }
 
-    private synchronized void tellWhatIsKnown() {
+    private synchronized void reportIncomplete() {
         isFirstListDue = true;
-        tell();
+        report();
     }
 
     private List<Instance> instances(Instance name, InetAddress[] found) {
-        Endpoint asked = name.endpoint();
+        Endpoint requested = name.endpoint();
         return Arrays.stream(found)
-                .filter(address -> isUsable(address, asked.host()))
+                .filter(address -> isUsable(address, requested.host()))
                 .map(address -> new Instance(
-                        new Endpoint(address.getHostAddress(), asked.port(), asked.name(), asked.protocol()),
+                        new Endpoint(
+                                address.getHostAddress(), requested.port(), requested.name(), requested.protocol()),
                         name.attributes()))
                 .sorted(Comparator.comparing(instance -> instance.endpoint().host()))
                 .toList();
@@ -262,7 +263,7 @@ public final class DnsEndpoints implements EndpointSource {
     }
 
     /** Reports the list if it has changed. Called under this object's lock, so that the order of the lists is kept. */
-    private void tell() {
+    private void report() {
         List<String> missing = hosts(name -> !looked[name]);
         if (!missing.isEmpty() && !isFirstListDue) {
             return;

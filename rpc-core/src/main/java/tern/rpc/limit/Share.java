@@ -39,8 +39,8 @@ public final class Share {
     }
 
     /**
-     * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. The larger
-     *     tenant counts the calls from all its parts. May be null
+     * @param whole the larger tenant that contains this tenant, such as the address of a connection. The larger tenant
+     *     counts the calls from all its parts. May be null
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
@@ -137,7 +137,7 @@ public final class Share {
         return other != null && other.whole == whole && isAlone();
     }
 
-    /** Returns the larger tenant of which this tenant is a part, or null if there is none. */
+    /** Returns the larger tenant that contains this tenant, or null if there is none. */
     @Nullable
     Share whole() {
         return whole;

@@ -61,7 +61,7 @@ public final class PhaseMeters {
         ended(ledger, now);
         CallObserver observer = meters.observer();
         if (observer != null) {
-            tell(observer, ledger, now, tookNanos, failure, sent, caller);
+            notifyObserver(observer, ledger, now, tookNanos, failure, sent, caller);
         }
     }
 
@@ -81,11 +81,11 @@ public final class PhaseMeters {
         ended(ledger, now);
         CallObserver observer = meters.observer();
         if (observer != null) { // The check avoids creating an object for each call if there is no observer.
-            tell(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
+            notifyObserver(observer, ledger, now, tookNanos, failure, sent, () -> host(caller));
         }
     }
 
-    private void tell(
+    private void notifyObserver(
             CallObserver observer,
             CallLedger ledger,
             long now,
@@ -131,11 +131,6 @@ public final class PhaseMeters {
         if (registered.compareAndSet(i, 0, 1)) {
             meters.phase(this, service, method, PHASES[i]);
         }
-    }
-
-    /** Returns the key of the service in the form of {@link ServiceKey#toString()}. */
-    public String service() {
-        return service.toString();
     }
 
     public String method() {

@@ -136,7 +136,7 @@ public final class FileRegistry implements Registry {
                         TimeUnit.MILLISECONDS);
                 look();
             } else {
-                source.tell(state);
+                source.report(state);
             }
         });
     }
@@ -164,7 +164,7 @@ public final class FileRegistry implements Registry {
                 LOG.warn("{} is used only in part: {}", url, String.join("; ", problems));
             }
             state = found;
-            sources.forEach(source -> source.tell(found));
+            sources.forEach(source -> source.report(found));
         } catch (RuntimeException e) {
             LOG.error("The file {} could not be checked for changes", url, e);
         }

@@ -31,7 +31,7 @@ final class FileSource implements EndpointSource {
     }
 
     /** Reports the state of the file to the listener. Called on the registry's thread. */
-    void tell(FileState state) {
+    void report(FileState state) {
         Consumer<EndpointSnapshot> current = listener;
         EndpointSnapshot snapshot = snapshot(state);
         if (current != null && (last == null || !snapshot.saysTheSameAs(last))) {

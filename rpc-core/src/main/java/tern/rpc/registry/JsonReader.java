@@ -225,17 +225,17 @@ public final class JsonReader {
         return text.charAt(position);
     }
 
-    private boolean take(char wanted) {
-        if (position < text.length() && text.charAt(position) == wanted) {
+    private boolean take(char expected) {
+        if (position < text.length() && text.charAt(position) == expected) {
             position++;
             return true;
         }
         return false;
     }
 
-    private void expect(char wanted) {
-        if (!take(wanted)) {
-            throw invalid("no '" + wanted + "'");
+    private void expect(char expected) {
+        if (!take(expected)) {
+            throw invalid("no '" + expected + "'");
         }
     }
 

@@ -48,14 +48,14 @@ record Network(@Nullable InetAddress prefix, int length, String card) {
         if (prefix == null) {
             return candidate.card().equals(card);
         }
-        byte[] wanted = prefix.getAddress();
+        byte[] expected = prefix.getAddress();
         byte[] given = candidate.address().getAddress();
-        if (wanted.length != given.length) {
+        if (expected.length != given.length) {
             return false;
         }
         for (int bit = 0; bit < length; bit++) {
             int mask = 0x80 >> bit % Byte.SIZE;
-            if ((wanted[bit / Byte.SIZE] & mask) != (given[bit / Byte.SIZE] & mask)) {
+            if ((expected[bit / Byte.SIZE] & mask) != (given[bit / Byte.SIZE] & mask)) {
                 return false;
             }
         }

@@ -32,16 +32,16 @@ public final class RefusedValues {
      * Returns the class name of the exception. If application code threw the exception and its message was logged, the
      * result also contains the id of the log entry.
      *
-     * @param what the start of the log message: it names the value that could not be read or written
+     * @param prefix the start of the log message: it names the value that could not be read or written
      */
-    public static String described(String what, Throwable thrown) {
+    public static String described(String prefix, Throwable thrown) {
         String name = thrown.getClass().getName();
         String message = Thrown.message(thrown);
         if (message == null || !isFromApplication(thrown)) {
             return name;
         }
         String id = String.format("%08x", ThreadLocalRandom.current().nextInt());
-        boolean logged = LOG.warn(() -> what + " (" + id + "): " + name + ": " + PeerText.name(message));
+        boolean logged = LOG.warn(() -> prefix + " (" + id + "): " + name + ": " + PeerText.name(message));
         return logged ? name + " (its message is logged as " + id + ")" : name;
     }
 

@@ -31,7 +31,7 @@ final class CallAdmission implements ServerCall.Admission {
     private final NanoClock clock;
     private boolean admitted;
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // not null while an authorizer checks the call
+    private volatile CallGate.@Nullable AuthorizerProgress progress; // not null while an authorizer checks the call
 
     /** @param watcher notices the call's deadline while an authorizer checks the call */
     CallAdmission(CallGate gate, ServerCall call, ServerCall.Watcher watcher, NanoClock clock) {
@@ -48,16 +48,16 @@ final class CallAdmission implements ServerCall.Admission {
 
     @Override
     public void admit(CallHead head) {
-        CallGate.Question asked = new CallGate.Question(head);
-        if (gate.asksAuthorizers() && head.deadline().isLimited()) {
-            question = asked;
+        CallGate.AuthorizerProgress current = new CallGate.AuthorizerProgress(head);
+        if (gate.hasAuthorizers() && head.deadline().isLimited()) {
+            progress = current;
             call.watch(head.deadline().nanoTime(), watcher);
         }
-        caller = gate.admit(head, asked);
-        if (asked.isLate(clock.nanoTime())) {
-            throw asked.late();
+        caller = gate.admit(head, current);
+        if (current.isLate(clock.nanoTime())) {
+            throw current.late();
         }
-        question = null;
+        progress = null;
         admitted = true;
         if (!AcceptedTokens.isOpen(head)) {
             call.callerIsKnown();
@@ -85,7 +85,7 @@ final class CallAdmission implements ServerCall.Admission {
      */
     @Nullable
     RpcException late() {
-        CallGate.Question asked = question;
-        return asked != null && asked.isLate(clock.nanoTime()) ? asked.late() : null;
+        CallGate.AuthorizerProgress current = progress;
+        return current != null && current.isLate(clock.nanoTime()) ? current.late() : null;
     }
 }

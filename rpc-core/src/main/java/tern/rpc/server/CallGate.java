@@ -45,7 +45,7 @@ final class CallGate {
         return tokens.isEmpty() && authorizers.isEmpty();
     }
 
-    boolean asksAuthorizers() {
+    boolean hasAuthorizers() {
         return !authorizers.isEmpty();
     }
 
@@ -66,7 +66,7 @@ final class CallGate {
      * @throws RpcException if the call is refused
      */
     @Nullable
-    Principal admit(CallHead call, Question progress) {
+    Principal admit(CallHead call, AuthorizerProgress progress) {
         if (AcceptedTokens.isOpen(call)) {
             return call.principal();
         }
@@ -76,15 +76,15 @@ final class CallGate {
                 call.toString(),
                 call.metadata().get(AcceptedTokens.ATTACHMENT),
                 call.metadata().get(AcceptedTokens.AUTHORIZATION));
-        CallHead asked = call;
+        CallHead current = call;
         for (RpcAuthorizer authorizer : authorizers) {
-            progress.asked(authorizer);
-            Principal found = ask(authorizer, asked);
+            progress.begin(authorizer);
+            Principal found = check(authorizer, current);
             if (found != null) {
-                asked = asked.withPrincipal(found);
+                current = current.withPrincipal(found);
             }
         }
-        return asked.principal();
+        return current.principal();
     }
 
     private void checkOnce(CallHead call, String name) {
@@ -94,17 +94,17 @@ final class CallGate {
     }
 
     /** Records which authorizer is currently checking a call. Other threads read this record to explain a timeout. */
-    static final class Question {
+    static final class AuthorizerProgress {
 
         private final CallHead call;
-        private volatile @Nullable RpcAuthorizer asked;
+        private volatile @Nullable RpcAuthorizer current;
 
-        Question(CallHead call) {
+        AuthorizerProgress(CallHead call) {
             this.call = call;
         }
 
-        private void asked(RpcAuthorizer authorizer) {
-            asked = authorizer;
+        private void begin(RpcAuthorizer authorizer) {
+            current = authorizer;
         }
 
         boolean isLate(long now) {
@@ -113,13 +113,13 @@ final class CallGate {
 
         /** Creates the failure of a call whose deadline passed before an authorizer returned. */
         RpcException late() {
-            RpcAuthorizer current = asked;
+            RpcAuthorizer checking = current;
             return RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
                     call + ": the deadline passed before "
-                            + (current == null
+                            + (checking == null
                                     ? "its token was checked"
-                                    : current.getClass().getName() + " had decided whether it may run")
+                                    : checking.getClass().getName() + " had decided whether it may run")
                             + "; it was not run",
                     Executed.NO);
         }
@@ -130,7 +130,7 @@ final class CallGate {
         tokens.conceal(call.metadata());
     }
 
-    private @Nullable Principal ask(RpcAuthorizer authorizer, CallHead call) {
+    private @Nullable Principal check(RpcAuthorizer authorizer, CallHead call) {
         try {
             return authorizer.authorize(call);
         } catch (RpcException e) {

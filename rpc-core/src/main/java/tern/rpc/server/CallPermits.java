@@ -89,7 +89,7 @@ abstract class CallPermits {
     void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
         // Unauthorized callers must not learn that the method has reached its limit.
-        if (named != null && !dispatcher.gate().asksAuthorizers()) {
+        if (named != null && !dispatcher.gate().hasAuthorizers()) {
             enterMethod(named, dispatcher.registry().limiter(named), now);
         }
     }

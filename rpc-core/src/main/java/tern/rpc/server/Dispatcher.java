@@ -232,7 +232,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Returns the metadata that tells the client not to send its next attempt before a worker is likely to be free.
+     * Returns the metadata with the time after which the client may send its next attempt. A worker is likely to be
+     * free by then.
      */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
@@ -322,8 +323,8 @@ final class Dispatcher implements CallHandler {
     }
 
     @Override
-    public boolean asksAuthorizers() {
-        return gate.asksAuthorizers();
+    public boolean hasAuthorizers() {
+        return gate.hasAuthorizers();
     }
 
     CallGate gate() {

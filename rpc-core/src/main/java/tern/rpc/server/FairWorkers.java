@@ -359,8 +359,8 @@ final class FairWorkers {
      * @param forSpare true for the spare threads, false for the regular ones
      */
     boolean isSaturated(boolean forSpare) {
-        WorkerPool asked = (forSpare && spare != null) ? spare : workers;
-        return asked.isSaturated();
+        WorkerPool pool = (forSpare && spare != null) ? spare : workers;
+        return pool.isSaturated();
     }
 
     /** Like {@link #isSaturated}, for the method reserve. */

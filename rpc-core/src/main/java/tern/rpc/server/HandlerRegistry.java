@@ -50,7 +50,7 @@ final class HandlerRegistry implements ServiceLookup {
          * group and version to such an export succeeds only over HTTP and Triple, and only while the interface has no
          * other export.
          */
-        void tellOnce(ServiceKey key) {
+        void logOnce(ServiceKey key) {
             boolean isExact = key.group().isEmpty() && key.version().isEmpty();
             if (!isExact && !logged.get() && logged.compareAndSet(false, true)) {
                 LOG.info(
@@ -183,7 +183,7 @@ final class HandlerRegistry implements ServiceLookup {
         Exports exports = byInterface.get(interfaceName);
         ServiceKey plain = exports == null ? null : exports.plain;
         if (exports != null && plain != null) {
-            exports.tellOnce(plain);
+            exports.logOnce(plain);
             return plain;
         }
         throw notExported(new ServiceKey(interfaceName, "", ""));
@@ -278,10 +278,10 @@ final class HandlerRegistry implements ServiceLookup {
      * Returns the end of the message about an unknown name: the only interface with the same simple name, which callers
      * miss with another package, a dot in place of {@code $}, or a prefix. Returns an empty string if there is none.
      */
-    private String likeName(String asked) {
-        String simple = asked.substring(
-                Math.max(Math.max(asked.lastIndexOf('.'), asked.lastIndexOf('$')), asked.lastIndexOf('/')) + 1);
-        List<String> like = byInterface.containsKey(asked)
+    private String likeName(String called) {
+        String simple = called.substring(
+                Math.max(Math.max(called.lastIndexOf('.'), called.lastIndexOf('$')), called.lastIndexOf('/')) + 1);
+        List<String> like = byInterface.containsKey(called)
                 ? List.of()
                 : byInterface.keySet().stream()
                         .filter(name -> endsWith(name, simple))

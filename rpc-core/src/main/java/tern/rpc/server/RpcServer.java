@@ -230,7 +230,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed and
+     * Stops accepting connections and asks clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until there has been no call in flight, no new call and no unsent answer for two
      * seconds. Calls that arrive in the meantime are served. Has no effect unless the server is started.
      *

@@ -149,9 +149,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         MethodHandler found;
         try {
             enterNamedMethod(started);
-            CallAdmission asked = admission();
-            invocation = call.decode(dispatcher.registry(), asked == null ? CallAdmission.OPEN : asked);
-            caller = asked == null ? call.peerPrincipal() : asked.requireAdmitted(invocation);
+            CallAdmission check = admission();
+            invocation = call.decode(dispatcher.registry(), check == null ? CallAdmission.OPEN : check);
+            caller = check == null ? call.peerPrincipal() : check.requireAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
         } catch (Throwable e) {
             failUndecoded(e);
@@ -195,9 +195,9 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         if (gate.isOpen()) {
             return null;
         }
-        CallAdmission asked = new CallAdmission(gate, call, this, dispatcher.clock());
-        admission = asked;
-        return asked;
+        CallAdmission check = new CallAdmission(gate, call, this, dispatcher.clock());
+        admission = check;
+        return check;
     }
 
     /**
@@ -364,8 +364,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
 
     /** Answers the caller while an authorizer is still deciding. The authorizer keeps its worker until it returns. */
     private void endUndecided() {
-        CallAdmission asked = admission;
-        RpcException late = asked == null ? null : asked.late();
+        CallAdmission check = admission;
+        RpcException late = check == null ? null : check.late();
         if (late != null && STATE.compareAndSet(this, RUNNING, ENDED)) {
             failAnyhow(late);
         }

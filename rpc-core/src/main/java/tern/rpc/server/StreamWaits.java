@@ -8,8 +8,8 @@ import tern.rpc.concurrent.WorkerPool;
 final class StreamWaits {
 
     /**
-     * Each time its caller has read this number of bytes, a stream's worker may wait longer. A stream is ready to send
-     * while it has fewer unsent bytes than this number.
+     * A worker that sends a stream may wait longer after its caller has read this number of bytes. A stream is ready to
+     * send while it has fewer unsent bytes than this number.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 

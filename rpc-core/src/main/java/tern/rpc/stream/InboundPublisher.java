@@ -85,7 +85,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicInteger unhandled =
             new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
-    private long wanted; // number of wanted messages not yet requested from the source; guarded by this
+    private long
+            demand; // number of messages that the subscriber has requested, but not yet this object; guarded by this
     private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
@@ -131,7 +132,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
         subscribed = true;
         if (ended) {
-            tellEnd(given);
+            deliverEnd(given);
         }
     }
 
@@ -234,11 +235,11 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         failure = reason;
         Flow.Subscriber<? super Object> current = subscriber.get();
         if (subscribed && current != null) {
-            tellEnd(current);
+            deliverEnd(current);
         }
     }
 
-    private void tellEnd(Flow.Subscriber<? super Object> current) {
+    private void deliverEnd(Flow.Subscriber<? super Object> current) {
         if (done) {
             return;
         }
@@ -271,12 +272,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         int more = 0;
         synchronized (this) {
             if (onTheirWay <= ahead / 2) { // messages are requested in batches rather than one by one
-                more = (int) Math.min(wanted, ahead - onTheirWay);
+                more = (int) Math.min(demand, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
                 return;
             }
-            wanted -= more;
+            demand -= more;
             onTheirWay += more;
             unrenewedBytes = 0;
         }
@@ -309,7 +310,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
                 return;
             }
             synchronized (InboundPublisher.this) {
-                wanted = wanted + messages < 0 ? Long.MAX_VALUE : wanted + messages;
+                demand = demand + messages < 0 ? Long.MAX_VALUE : demand + messages;
             }
             askForMore();
         }

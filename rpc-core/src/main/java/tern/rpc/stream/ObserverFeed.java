@@ -22,13 +22,13 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
         try {
             observer.onNext(value);
         } catch (Throwable e) {
-            tellOwnFailure(e);
+            reportOwnFailure(e);
             throw e;
         }
     }
 
     /** Passes an exception thrown by the observer to the observer's own {@code onError}, at most once. */
-    private void tellOwnFailure(Throwable failure) {
+    private void reportOwnFailure(Throwable failure) {
         try {
             observer.onError(failure);
         } catch (Throwable e) {

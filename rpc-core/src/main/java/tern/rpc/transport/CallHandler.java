@@ -22,7 +22,7 @@ public interface CallHandler {
      * not reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like
      * any other call.
      */
-    boolean asksAuthorizers();
+    boolean hasAuthorizers();
 
     /**
      * Returns the accepted tokens. A transport that receives the token before the body need not wait for an

@@ -280,18 +280,18 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     private void answer(Answer answer) {
         if (clientEnd == null || serverEnd == null) {
-            tell(answer);
+            deliver(answer);
             return;
         }
         serverEnd.close();
         clientEnd.afterMessages(() -> {
-            tell(answer);
+            deliver(answer);
             clientEnd.close();
             owner.over(this);
         });
     }
 
-    private void tell(Answer answer) {
+    private void deliver(Answer answer) {
         if (!pending.isOneWay() && !pending.answer(answer)) {
             owner.late();
         }

@@ -263,10 +263,5 @@ final class MemoryStream implements ClientStream {
             }
             unread.addAndGet(-size());
         }
-
-        @Override
-        public boolean isCompressed() {
-            return false;
-        }
     }
 }

@@ -21,7 +21,4 @@ public interface Message {
 
     /** Releases a message that is no longer needed. */
     void discard();
-
-    /** Returns whether the message was compressed. */
-    boolean isCompressed();
 }

@@ -66,7 +66,7 @@ public final class RemoteFailures {
 
     private RemoteFailures() {}
 
-    /** Returns which part of the call's target is missing on the server, according to the failure. */
+    /** Returns the part of the call's target that is missing on the server, according to the failure. */
     public static Missing missing(RpcException failure) {
         if (failure.wasExecuted() == Executed.YES) {
             return Missing.NOTHING;
@@ -109,11 +109,11 @@ public final class RemoteFailures {
      * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class is
      * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
-     * @param what the class name, with the message if the message may be sent
+     * @param description the class name, with the message if the message may be sent
      * @param id the id in the server's log
      */
-    public static String foreignText(String what, int id) {
-        return what + LOGGED + String.format("%08x", id) + ")";
+    public static String foreignText(String description, int id) {
+        return description + LOGGED + String.format("%08x", id) + ")";
     }
 
     /** Returns whether the failure replaces an exception whose class is unknown to callers. */

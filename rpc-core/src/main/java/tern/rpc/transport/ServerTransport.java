@@ -23,7 +23,7 @@ public interface ServerTransport extends AutoCloseable {
     /** Returns the port on which the transport listens, or 0 if it has no port. */
     int port();
 
-    /** Stops accepting connections and tells clients to stop sending calls. Calls that still arrive are served. */
+    /** Stops accepting connections and asks clients to stop sending calls. Calls that still arrive are served. */
     void drain();
 
     /** Returns the number of connected clients. */

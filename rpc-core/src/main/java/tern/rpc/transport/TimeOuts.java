@@ -50,7 +50,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the message that the caller gets if a server answers with DEADLINE_EXCEEDED. The server knows only the
+     * Returns the message that the caller gets if a server answers with DEADLINE_EXCEEDED. The server receives only the
      * call's remaining time, so the time in its message is replaced with the limit set by the caller.
      *
      * @param text the server's message
@@ -58,10 +58,10 @@ public final class TimeOuts {
     public static String answered(Invocation call, Endpoint endpoint, String text) {
         Deadline deadline = call.deadline();
         TimeLimit limit = deadline.limit();
-        String told = limit != null && text.startsWith(call + STILL_RUNNING)
+        String described = limit != null && text.startsWith(call + STILL_RUNNING)
                 ? "still running after " + limit
                 : text + (deadline.isLimited() ? "; the call had " + deadline.origin() : "");
-        return call + " at " + endpoint + ": " + told;
+        return call + " at " + endpoint + ": " + described;
     }
 
     /**

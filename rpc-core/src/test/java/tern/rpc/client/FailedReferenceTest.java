@@ -42,7 +42,7 @@ class FailedReferenceTest {
         public void start(Consumer<EndpointSnapshot> listener) {
             starts++;
             if (fails) {
-                throw new IllegalArgumentException("planted");
+                throw new IllegalArgumentException("injected");
             }
             listener.accept(EndpointSnapshot.heard(List.of(Instance.of(ONE)), Instant.EPOCH));
         }
@@ -110,7 +110,7 @@ class FailedReferenceTest {
     @Test
     void sourceThatCannotBeStartedLeavesNothingBehind() {
         source.fails = true;
-        assertThatThrownBy(() -> client.refer(reference().build())).hasMessage("planted");
+        assertThatThrownBy(() -> client.refer(reference().build())).hasMessage("injected");
         assertThat(client.references()).isEmpty();
 
         source.fails = false;

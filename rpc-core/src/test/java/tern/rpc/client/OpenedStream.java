@@ -70,11 +70,6 @@ final class OpenedStream implements ClientStream {
             public void discard() {
                 // The message has no resources to release.
             }
-
-            @Override
-            public boolean isCompressed() {
-                return false;
-            }
         });
     }
 

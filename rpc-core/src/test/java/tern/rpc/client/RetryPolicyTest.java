@@ -77,7 +77,7 @@ class RetryPolicyTest {
                 RpcMeters.withoutRegistry().client(key, descriptor, "memory"),
                 new UsualTime(),
                 null,
-                new PlaceNames("Service.call"));
+                new ProviderMethodNames("Service.call"));
     }
 
     private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {

@@ -43,7 +43,7 @@ abstract class ScriptedProviders {
         volatile @Nullable PendingCall waiting; // the call that waits for an answer
         volatile Runnable pinged = () -> {};
         volatile long pingDelayNanos;
-        final CountDownLatch examined = new CountDownLatch(1); // opened when the client asks for the waiting calls
+        final CountDownLatch examined = new CountDownLatch(1); // opened when the client requests the waiting calls
 
         Connection(Endpoint endpoint) {
             super(endpoint);

@@ -98,7 +98,7 @@ class SilentProviderTest extends ScriptedProviders {
         }
     }
 
-    /** For example, a ping that needs a connection with TLS takes several round trips to a provider that is far away. */
+    /** A ping may need a new connection with TLS, which takes several round trips to a distant provider. */
     @Test
     void callsStayWhileNoPingCanHaveBeenAnswered() throws Exception {
         freeze();
@@ -141,7 +141,7 @@ class SilentProviderTest extends ScriptedProviders {
         assertThat(result).isNotDone();
     }
 
-    /** For example, the garbage collection of the client may take longer than the deadlines of its calls. */
+    /** A pause of the client, for example for its garbage collection, may outlast the deadlines of its calls. */
     @Test
     void deadlineThatThisProcessNoticedLateIsNotTheFaultOfItsProvider() throws Exception {
         connection(ONE).taking = (connection, call) -> {

@@ -231,7 +231,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void nothingIsRepeatedAfterARequestThatWasNotAskedFor() throws Exception {
+    void nothingIsRepeatedAfterAValueThatWasNotRequested() throws Exception {
         Streams proxy = proxyOfTwo();
         readyAtOpen = false;
         Unasked values = new Unasked();
@@ -382,7 +382,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void callbackThatWaitsToSendIsLetGoWhenTheCallEnds() throws Exception {
+    void callbackThatWaitsToSendContinuesWhenTheCallEnds() throws Exception {
         Streams proxy = proxyOfTwo();
         CompletableFuture<StreamObserver<String>> requests = new CompletableFuture<>();
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
@@ -403,7 +403,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void senderForWhichACallbackWaitsIsLetGoWhenTheCallEnds() throws Exception {
+    void senderForWhichACallbackWaitsContinuesWhenTheCallEnds() throws Exception {
         Streams proxy = proxyOfTwo();
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
         CompletableFuture<Boolean> mayReturn = new CompletableFuture<>();

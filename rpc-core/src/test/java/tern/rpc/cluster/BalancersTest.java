@@ -45,7 +45,7 @@ class BalancersTest {
     private static final int CALLS = 30_000;
 
     private final List<Open> connections = new ArrayList<>();
-    private final Figures figures = new Figures();
+    private final ClusterStatistics statistics = new ClusterStatistics();
 
     private static final class Open extends IdleConnection {
         int looks; // how often the balancer has checked whether the connection is available
@@ -75,7 +75,7 @@ class BalancersTest {
                     new NodeCounts(),
                     0);
             node.connection();
-            targets.add(new Target(node, figures, () -> 0, Attributes.ofWeight(weights[i])));
+            targets.add(new Target(node, statistics, () -> 0, Attributes.ofWeight(weights[i])));
         }
         return targets;
     }

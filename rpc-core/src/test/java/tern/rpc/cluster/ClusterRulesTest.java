@@ -429,7 +429,7 @@ class ClusterRulesTest extends SimulatedCluster {
     }
 
     @Test
-    void balancerThatPickedAProviderWithATagForACallWithoutOneIsToldTheEnd() {
+    void balancerThatPickedATaggedProviderForACallWithoutATagIsNotifiedOfTheEnd() {
         List<Balancer> picked = new ArrayList<>();
         List<Balancer> told = new ArrayList<>();
         Cluster made = recorded(picked, told);
@@ -471,7 +471,7 @@ class ClusterRulesTest extends SimulatedCluster {
     }
 
     @Test
-    void balancerThatPickedIsToldTheEndAlsoIfRulesDependOnTheMethod() {
+    void balancerThatPickedIsNotifiedOfTheEndAlsoIfRulesDependOnTheMethod() {
         List<Balancer> picked = new ArrayList<>();
         List<Balancer> told = new ArrayList<>();
         Cluster made = recorded(picked, told);

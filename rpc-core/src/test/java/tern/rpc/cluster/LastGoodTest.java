@@ -173,7 +173,7 @@ class LastGoodTest {
         assertThat(later(again, 31 * SECOND).held()).isEmpty();
     }
 
-    /** For example, the sessions of all providers expire within a few seconds. */
+    /** A registry may lose its providers one after another, for example if all sessions expire within a few seconds. */
     @Test
     void providersOfAListThatShrinksStepByStepAreHeld() {
         LastGood four = after(known("a", "b", "c", "d", "e"), list("a", "b", "c", "d"), SECOND);
@@ -222,7 +222,9 @@ class LastGoodTest {
         }
     }
 
-    /** For example, the registry was restored with the data of another cluster. */
+    /**
+     * A list contains no usable provider, for example, if the registry was restored with the data of another cluster.
+     */
     @Test
     void providersMissingFromAListWithoutAUsableProviderAreHeldForAsLongAsTheyAnswer() {
         LastGood held = after(known("a", "b"), list("x", "y", "z"), SECOND);

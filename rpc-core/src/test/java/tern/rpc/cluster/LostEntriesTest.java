@@ -40,7 +40,9 @@ class LostEntriesTest extends SimulatedCluster {
         assertThat(listed()).hasSize(9).doesNotContain(instance(7).endpoint());
     }
 
-    /** For example, the registry was restored with the data of another cluster. */
+    /**
+     * A list contains no usable provider, for example, if the registry was restored with the data of another cluster.
+     */
     @Test
     void providersStayInUseWhileNoListedProviderCanBeUsed() {
         start(3);

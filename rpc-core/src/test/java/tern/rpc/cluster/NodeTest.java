@@ -85,7 +85,7 @@ class NodeTest {
     }
 
     @Test
-    void oneCallWithoutASignFor100MillisecondsIsEnoughToBeAvoided() {
+    void nodeThatSendsNothingDuringACallFor100MillisecondsIsAvoided() {
         call(5);
         node.begin(now);
         now += 99 * ONE_MS;
@@ -97,7 +97,7 @@ class NodeTest {
     }
 
     @Test
-    void silenceOfANodeWithSlowMethodsIsTenOfItsResponseTimes() {
+    void nodeWithSlowMethodsIsAvoidedAfterTenOfItsResponseTimes() {
         for (int i = 0; i < 50; i++) {
             call(50);
         }
@@ -122,7 +122,7 @@ class NodeTest {
     }
 
     @Test
-    void anySignOfLifeAfterTheSilenceBringsTheNodeBack() {
+    void anyDataAfterTheSilenceEndsTheAvoidance() {
         call(5);
         node.begin(now);
         now += 200 * ONE_MS;
@@ -316,7 +316,7 @@ class NodeTest {
     }
 
     @Test
-    void reconnectBetweenTwoLooksIsNoticed() {
+    void reconnectionBetweenTwoChecksIsNoticed() {
         node.look(now);
         call(50);
         ServicePresence presence = new ServicePresence(node.usableSinceNanos());

@@ -30,7 +30,7 @@ class OutcomesTest {
         assertThat(of(StatusCode.DEADLINE_EXCEEDED, -1)).isEqualTo(Outcome.FAILED);
     }
 
-    /** For example, the garbage collection of the client may take longer than the deadlines of all its calls. */
+    /** A pause of the client, for example for its garbage collection, may outlast the deadlines of all its calls. */
     @Test
     void timeoutThatThisProcessNoticedLateSaysNothingAboutTheProvider() {
         assertThat(of(StatusCode.DEADLINE_EXCEEDED, 201 * TICK)).isEqualTo(Outcome.CANCELLED);
@@ -40,7 +40,7 @@ class OutcomesTest {
         assertThat(Outcomes.of(null, Deadline.at(0), 0, usual, 201 * TICK)).isEqualTo(Outcome.ANSWERED);
     }
 
-    /** For example, the calls of a late server have little time left for the calls that they make. */
+    /** A server that is late itself has little time left for its own calls, so their timeouts are short. */
     @Test
     void timeoutOfACallWithLittleTimeSaysNothingAboutTheProvider() {
         usual.add(10 * TICK);

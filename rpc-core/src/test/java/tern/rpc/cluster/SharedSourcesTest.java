@@ -66,7 +66,7 @@ class SharedSourcesTest {
         int[] failures = {0};
         sources.subscribe(source, "Orders", snapshot -> {
             if (size(snapshot) > 0 && failures[0]++ == 0) {
-                throw new OutOfMemoryError("planted");
+                throw new OutOfMemoryError("injected");
             }
             first.add(size(snapshot));
         });

@@ -85,7 +85,7 @@ class DnsEndpointsTest {
     }
 
     @Test
-    void changedAddressesAreToldAfterARefresh() throws Exception {
+    void changedAddressesAreReportedAfterARefresh() throws Exception {
         answer.set(List.of("10.0.0.1"));
         resolver.start(told::add);
         next();

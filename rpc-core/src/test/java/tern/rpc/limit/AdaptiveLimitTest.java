@@ -87,7 +87,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void threadsAreUsedToTheLastByCallsThatDoNotSlowEachOther() {
+    void callsThatDoNotSlowEachOtherDownUseAllThreads() {
         SimulatedServer server = new SimulatedServer().calls(0.1, 2_000);
         Caller caller = server.caller(50);
         server.runUncounted(20);
@@ -143,7 +143,7 @@ class AdaptiveLimitTest {
 
     @ParameterizedTest
     @CsvSource({"5, 20, 100", "20, 5, 400", "5, 1, 2000"})
-    void newCostOfCallsIsFollowed(double before, double after, double capacity) {
+    void limitFollowsTheNewCostOfCalls(double before, double after, double capacity) {
         SimulatedServer server = new SimulatedServer().calls(before, 0);
         Caller caller = server.caller(200 / before);
         server.run(5);
@@ -185,7 +185,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void burstOnAnIdleServerIsTakenWhole() {
+    void burstOnAnIdleServerIsAdmittedCompletely() {
         SimulatedServer server = new SimulatedServer().calls(0.1, 10);
         Caller caller = server.caller(10);
         Caller other = server.caller(10);
@@ -232,7 +232,8 @@ class AdaptiveLimitTest {
         int sent = sent(others);
         int answered = answered(others);
         System.out.printf(
-                "simulated flood, calls of %.1f + %.0f ms: others %.1f %%, p99 %.0f -> %.0f ms, all %.0f %%, limit %d%n",
+                "simulated flood, calls of %.1f + %.0f ms: others %.1f %%, p99 %.0f -> %.0f ms, all %.0f %%, limit"
+                        + " %d%n",
                 cpuMillis,
                 elsewhereMillis,
                 100.0 * answered / sent,
@@ -247,7 +248,7 @@ class AdaptiveLimitTest {
 
     @ParameterizedTest
     @CsvSource({"0.1, 100, 2000", "0.1, 10, 10000", "10, 0, 200", "5, 20, 400"})
-    void tenantThatFloodsGetsTheRestOfWhateverCallsNeed(double cpuMillis, double elsewhereMillis, double capacity) {
+    void tenantThatFloodsGetsOnlyTheRestOfTheCapacity(double cpuMillis, double elsewhereMillis, double capacity) {
         SimulatedServer server = new SimulatedServer().calls(5, 0);
         Caller[] others = callers(server, 0.1 * CAPACITY);
         Caller flooding = server.caller(1);
@@ -318,7 +319,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void connectionsThatHoldLessThanAnotherGetInBeyondTheLimit() {
+    void connectionsThatHoldLessThanAnotherAreAdmittedBeyondTheLimit() {
         SimulatedServer server = new SimulatedServer(new FixedLimit(12)).calls(5, 0);
         Caller[] others = callers(server, 0.4 * CAPACITY);
         server.caller(4 * CAPACITY);
@@ -332,7 +333,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void manyThatHoldLittleStayWithinTheLimit() {
+    void manyConnectionsThatHoldLittleStayWithinTheLimit() {
         SimulatedServer server = new SimulatedServer(new FixedLimit(40)).calls(5, 0);
         IntStream.range(0, 1_000).forEach(i -> server.caller(3 * CAPACITY / 1_000));
 

@@ -101,7 +101,7 @@ class FairSharesTest {
     }
 
     @Test
-    void tenantThatHoldsTheMostYieldsOnceAnotherWantsIn() {
+    void tenantThatHoldsTheMostYieldsOnceAnotherTenantHasCalls() {
         hold(quick, ALL / 2);
         shares.yields(quick, 0, ALL);
         hold(slow, 1);

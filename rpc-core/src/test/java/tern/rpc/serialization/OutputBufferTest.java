@@ -45,7 +45,7 @@ class OutputBufferTest {
     }
 
     @Test
-    void bufferThatWasNotAskedToTakesNoTurn() {
+    void bufferWithoutALimitOnLargeMessagesTakesNoTurn() {
         out.reset(LIMIT_BYTES, 0, MessageKind.RESPONSE);
 
         out.claim(LARGE_BYTES);

@@ -47,7 +47,7 @@ class DispatcherTest {
         return (ServerCall) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {ServerCall.class}, (proxy, method, arguments) -> {
                     if (method.getName().equals(failing)) {
-                        throw new OutOfMemoryError("planted");
+                        throw new OutOfMemoryError("injected");
                     }
                     return switch (method.getName()) {
                         case "receivedNanos" -> System.nanoTime();
@@ -67,7 +67,7 @@ class DispatcherTest {
             for (int i = 0; i < 10; i++) {
                 assertThatThrownBy(() -> handler.join().handle(failing(failing)))
                         .isInstanceOf(OutOfMemoryError.class)
-                        .hasMessage("planted");
+                        .hasMessage("injected");
             }
         }
 

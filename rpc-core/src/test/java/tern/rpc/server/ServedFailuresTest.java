@@ -9,7 +9,10 @@ import tern.rpc.StatusCode;
 
 class ServedFailuresTest {
 
-    /** For example, the reader of hessian2 cannot distinguish a request from an answer. */
+    /**
+     * A reader of values, such as the hessian2 reader, cannot distinguish a request from an answer, so its failure says
+     * MAYBE.
+     */
     @Test
     void callWhoseRequestWasNotDecodedWasNotExecuted() {
         RpcException refusal = RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "too many keys", Executed.MAYBE);
@@ -21,7 +24,7 @@ class ServedFailuresTest {
     }
 
     @Test
-    void failureThatKnowsWhetherTheCallWasExecutedIsKept() {
+    void failureThatSaysWhetherTheCallWasExecutedIsKept() {
         RpcException refusal = RpcException.refusal(StatusCode.PERMISSION_DENIED, "not allowed", Executed.NO);
 
         assertThat(ServedFailures.unreadable(refusal)).isSameAs(refusal);

@@ -40,9 +40,4 @@ final class FakeMessage implements Message {
     public void discard() {
         discarded.incrementAndGet();
     }
-
-    @Override
-    public boolean isCompressed() {
-        return false;
-    }
 }

@@ -120,7 +120,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void peerOfASlowSubscriberIsNotAskedForMoreMessages() throws Exception {
+    void noMoreMessagesAreRequestedForASlowSubscriber() throws Exception {
         AtomicInteger came = new AtomicInteger(1);
         Probe<Object> probe = Probe.ofAll(value -> {
             int asked = source.requests.stream().mapToInt(Integer::intValue).sum();
@@ -140,7 +140,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void largeMessagesRenewTheAllowanceOfBytesWithoutAskingForMore() throws Exception {
+    void largeMessagesRenewTheAllowanceOfBytesWithoutRequestingMore() throws Exception {
         Probe<Object> probe = Probe.onDemand();
         publisher.subscribe(probe);
         probe.request(3);
@@ -154,7 +154,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void askingForNothingOrLessIsAnErrorOfTheSubscriber() throws Exception {
+    void requestOfZeroOrLessIsAnErrorOfTheSubscriber() throws Exception {
         for (long wrong : new long[] {0, -1, Long.MIN_VALUE}) {
             FakeSource asked = new FakeSource();
             InboundPublisher tested = new InboundPublisher("Service/method", new SerialExecutor(Runnable::run), asked);

@@ -85,7 +85,7 @@ class OutboundObserverTest {
     }
 
     @Test
-    void allThreadsThatWaitAreLetGo() throws Exception {
+    void allWaitingThreadsContinue() throws Exception {
         sink.ready = false;
         List<Sending> all = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
@@ -103,7 +103,7 @@ class OutboundObserverTest {
     }
 
     @Test
-    void endOfTheCallLetsAWaitingThreadGo() throws Exception {
+    void waitingThreadContinuesWhenTheCallEnds() throws Exception {
         sink.ready = false;
         Sending sending = new Sending(() -> observer.onNext("a"));
         sending.awaitWaiting();

@@ -243,7 +243,7 @@ public abstract class IdentityContractTest extends TransportTest {
     // The following tests cover authorizers.
 
     @Test
-    void authorizerKnowsTheCallButNotItsArguments() {
+    void authorizerSeesTheCallButNotItsArguments() {
         List<CallHead> asked = new CopyOnWriteArrayList<>();
         List<Thread> threads = new CopyOnWriteArrayList<>();
         List<Integer> made = new CopyOnWriteArrayList<>();
@@ -307,7 +307,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void anyOtherCodeOfAnAuthorizerIsAFailureOfIt() {
+    void anyOtherCodeOfAnAuthorizerIsAFailureOfTheAuthorizer() {
         serve(server -> server.authorizer(call -> {
             throw new RpcException(StatusCode.UNAVAILABLE, "the directory does not answer");
         }));
@@ -316,7 +316,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void authorizersAreAskedInOrderAndBuildOnEachOther() {
+    void authorizersRunInOrderAndSeeThePrincipalOfEarlierOnes() {
         List<String> asked = Collections.synchronizedList(new ArrayList<>());
         serve(server -> server.authorizer(call -> {
                     asked.add("first " + call.principal());
@@ -395,7 +395,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void authorizerIsAskedOnceForAStream() throws Exception {
+    void authorizerRunsOnceForAStream() throws Exception {
         assumeTrue(hasStreams());
         List<String> asked = new CopyOnWriteArrayList<>();
         serve(server -> server.authorizer(call -> {

@@ -61,7 +61,7 @@ class RemoteFailuresTest {
                 "NOTHING | UNAVAILABLE | MAYBE | HTTP status 502; does the address belong to an RPC server?",
                 "NOTHING | NOT_FOUND | NO | unknown service gold"
             })
-    void theMessageTellsWhetherTheServiceIsMissing(
+    void messageSaysWhetherTheServiceIsMissing(
             Missing missing, StatusCode code, Executed executed, String description) {
         RpcException failure = new RpcException(new Status(code, description), executed, new Metadata());
 
@@ -72,7 +72,7 @@ class RemoteFailuresTest {
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
             names = {"OK", "DEADLINE_EXCEEDED"})
-    void theMessageNamesCallAndAddressAndTheDescriptionIsTheServers(StatusCode code) {
+    void messageNamesCallAndAddressAndHasTheDescriptionOfTheServer(StatusCode code) {
         RpcException failure = answered(code, "downstream gone");
 
         assertThat(failure).hasMessage(code + ": " + WHERE + ": downstream gone");

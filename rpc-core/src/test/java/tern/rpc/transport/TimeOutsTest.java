@@ -29,7 +29,7 @@ class TimeOutsTest {
     }
 
     @Test
-    void callerReadsItsOwnLimitInPlaceOfTheNumberThatTheServerKnows() {
+    void messageHasTheLimitOfTheCallerInsteadOfTheOneOfTheServer() {
         Invocation call = call(Deadline.of(0, LIMIT));
 
         assertThat(TimeOuts.answered(call, THERE, TimeOuts.stillRunning(METHOD.fullName(), 497)))

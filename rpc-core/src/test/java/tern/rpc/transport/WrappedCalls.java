@@ -27,8 +27,8 @@ public record WrappedCalls(CallHandler handler, UnaryOperator<ServerCall> wrappe
     }
 
     @Override
-    public boolean asksAuthorizers() {
-        return handler.asksAuthorizers();
+    public boolean hasAuthorizers() {
+        return handler.hasAuthorizers();
     }
 
     @Override

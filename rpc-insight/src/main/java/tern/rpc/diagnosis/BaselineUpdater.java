@@ -26,8 +26,8 @@ final class BaselineUpdater {
     private static final int PERCENTILE_SECONDS = 60;
 
     /**
-     * The usual times of methods that have never met the target are learned only while these methods receive at most
-     * this share of all calls.
+     * Methods that have never met the target must receive at most this share of all calls. Otherwise, their usual times
+     * are not learned.
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 

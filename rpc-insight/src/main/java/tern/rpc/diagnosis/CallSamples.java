@@ -283,8 +283,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the application's methods that threads were found in during the given activity or wait, and the methods
-     * that called them, for example {@code Stock.take}.
+     * Returns the application's methods in which samples found threads during the given activity or wait, and the
+     * methods that called them, for example {@code Stock.take}.
      */
     private Set<String> innermostMethodsOf(Part part) {
         Set<String> methods = new HashSet<>();

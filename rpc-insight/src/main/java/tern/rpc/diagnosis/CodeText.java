@@ -28,7 +28,7 @@ final class CodeText {
     private static final int MIN_REPEATED = 3;
 
     /**
-     * Matches Redis commands that take a lock, or that check whether somebody else holds it, as Spring's cache does
+     * Matches Redis commands that take a lock, or that check whether another process holds it, as Spring's cache does
      * before each access.
      */
     private static final Pattern LOCK_COMMANDS = Pattern.compile("^SET|^EXISTS .*[Ll]ock");

@@ -18,18 +18,24 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class ConnectTimeOuts {
 
-    /** The number of exchanges that the limit must have ended after the client had connected. */
+    /** The minimum number of exchanges that ended at the limit after the client had connected. */
     private static final int MIN_CONNECTED = 3;
 
-    /** These exchanges must be at least this share of the exchanges that ended while the client connected. */
+    /**
+     * The minimum ratio of exchanges that ended after the client had connected to exchanges that ended while it
+     * connected.
+     */
     private static final double SHARE = 0.25;
 
-    /** The times of both kinds of exchanges must differ by less than this factor. */
+    /**
+     * The mean times of exchanges that ended before and after the client had connected must differ by less than this
+     * factor.
+     */
     private static final double SAME = 2;
 
     private ConnectTimeOuts() {}
 
-    /** The exchanges of one name that a time limit ended. */
+    /** The exchanges with one name that a time limit ended, while the client connected and afterwards. */
     private static final class Ended {
         final List<EndedCall> connecting = new ArrayList<>();
         double connectingNanos;

@@ -12,22 +12,22 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * What the holders of a pool's connections did when the diagnosis looked at them. The diagnosis looks several times a
- * second, so the numbers of looks show for which share of the time connections are held, by whom and for what. A single
- * look shows only the holders of one moment. Not thread-safe: only the diagnosis thread uses it.
+ * The holders of a pool's connections, as found by inspections several times a second. The number of inspections that
+ * find a holder shows the share of the time for which it holds connections. One inspection shows only the holders of
+ * one moment. Not thread-safe: only the diagnosis thread uses it.
  */
 final class ConnectionUse {
 
-    /** The shares of the holders are known only after this number of looks at connections in use. */
+    /** The shares of the holders are known only after inspections have found this number of connections in use. */
     private static final int MIN_LOOKS = 20;
 
     private static final double HALF = 0.5;
     private static final int MAX_PLACES = 32;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    private final Times work = new Times(); // what calls do while they hold a connection, in numbers of looks
-    private final Map<Place, Double> outside = new HashMap<>(); // the looks at holders that serve no call
-    private final Map<Place, Double> nested = new HashMap<>(); // the looks at calls that wait for a further connection
+    private final Times work = new Times(); // the work of calls that hold a connection, counted by inspection
+    private final Map<Place, Double> outside = new HashMap<>(); // holders that serve no call, counted by inspection
+    private final Map<Place, Double> nested = new HashMap<>(); // calls that wait for a further connection
     private double looks;
 
     /**
@@ -42,7 +42,7 @@ final class ConnectionUse {
             String threads, @Nullable String line, @Nullable String operation) {}
 
     /**
-     * Adds a look at one connection in use.
+     * Counts one connection in use that an inspection has found.
      *
      * @param line the application code that the holder's thread runs; null if it is unknown
      */
@@ -140,7 +140,10 @@ final class ConnectionUse {
                 .orElse(null);
     }
 
-    /** Returns for which share of the connections' time holders do each kind of work; own time is {@code Account.OWN}. */
+    /**
+     * Returns the share of the connections' time for each kind of work of their holders. The calls' own time is {@code
+     * Account.OWN}.
+     */
     Times work() {
         Times shares = new Times();
         shares.addAll(work, 1 / Math.max(1, looks));

@@ -29,9 +29,9 @@ final class DatabaseLocks {
     private static final double SIMILAR = 3;
 
     /**
-     * Statements that read do not wait for the same as statements that write if their additional time is at most this
-     * share of the additional time of the writing statements. They may be a little slower because the processors or the
-     * database are busy with the waiting statements.
+     * Reading statements do not wait for the lock of the writing statements if their additional time is at most this
+     * share of the additional time of the writing statements. Busy processors or a busy database may make reading
+     * statements a little slower.
      */
     private static final double LITTLE = 0.1;
 

@@ -341,8 +341,9 @@ final class ExcessTime {
     }
 
     /**
-     * Returns the mean extra time of late or failed calls by activity or wait. Only calls that spent time on an
-     * activity or wait accepted by the predicate are averaged. The result omits the accepted activities and waits.
+     * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
+     * an activity or wait accepted by the predicate. The accepted activities and waits themselves are left out of the
+     * result.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();

@@ -88,8 +88,7 @@ final class FrameworkWork {
 
     /**
      * Returns whether the frame belongs to a codec of WebFlux that writes an answer or reads a request. The same codecs
-     * also read the answers of other services. That is no work of the framework, because the application has asked for
-     * these answers.
+     * also read the answers of other services. Reading these answers is work of the application, which requested them.
      */
     private static boolean isCodec(StackTraceElement[] stack, int index) {
         String name = bodyOfCodec(stack[index]);

@@ -38,7 +38,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     /** The used share of the heap after the last major collection must be at least this value. */
     private static final double MIN_SHARE_MAJOR = 0.4;
 
-    /** The number of other collections between which the growth is measured if there are too few major collections. */
+    /** If there are too few major collections, the growth is measured over this number of other collections. */
     private static final int MIN_OTHERS = 6;
 
     /**

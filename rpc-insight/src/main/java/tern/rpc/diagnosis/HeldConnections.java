@@ -12,22 +12,22 @@ import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Looks at the holders of the connections of all pools several times a second while calls miss the latency target. Not
+ * Inspects the holders of the connections of all pools several times a second while calls miss the latency target. Not
  * thread-safe: only the diagnosis thread uses it.
  */
 final class HeldConnections {
 
     /**
-     * The interval after which the weight of all earlier looks is halved. Older looks may come from an earlier period
-     * of late calls with another cause.
+     * The interval after which the weight of all earlier inspections is halved. Old inspections may belong to an
+     * earlier period of late calls with another cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** The maximum number of threads whose stacks one look reads. */
+    /** The maximum number of threads whose stacks one inspection reads. */
     private static final int MAX_READ = 4;
 
     private final Map<Holders, ConnectionUse> uses = new IdentityHashMap<>();
-    private long halved; // the time when the looks were last halved; 0 before the first look
+    private long halved; // the time when the weights were last halved; 0 before the first inspection
 
     void look(List<PoolSource> pools, long now) {
         if (halved == 0) {
@@ -65,7 +65,10 @@ final class HeldConnections {
         return uses.computeIfAbsent(holders, unknown -> new ConnectionUse());
     }
 
-    /** Returns whether the holder's code is wanted: it serves no call, or its call waits for a further connection. */
+    /**
+     * Returns whether the diagnosis shows the holder's code: the holder serves no call, or its call waits for a further
+     * connection.
+     */
     private static boolean isTelling(Holder holder) {
         return !holder.call().isOpen() || holder.call().phase() == Phase.JDBC_CONNECTION;
     }

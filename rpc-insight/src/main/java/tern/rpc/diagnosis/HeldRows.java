@@ -48,7 +48,7 @@ final class HeldRows {
      */
     private static final int PART_OF_WAITS = 3;
 
-    /** Transactions and waits that were not found for this time are forgotten. */
+    /** A transaction or wait is forgotten if no inspection has found it for this time. */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int MAX_TRANSACTIONS = 16; // the maximum number of transactions remembered for one Key

@@ -2,15 +2,15 @@ package tern.rpc.diagnosis;
 
 import java.util.function.Predicate;
 
-/** Finds the work of calls because of which they hold the connections of a pool for longer than usual. */
+/** Finds the work that makes calls hold the connections of a pool for longer than usual. */
 final class HeldWork {
 
     private HeldWork() {}
 
     /**
-     * Weights the extra work of calls by the share of the connections' time that it takes. Work during which calls hold
-     * no connection is left out, and so are operations that holders run but that take no extra time. Pauses keep their
-     * share of the calls' time, because a pause stops all holders.
+     * Weights the extra work of calls by the share of the connections' time that it takes. Omits work during which
+     * calls hold no connection, and operations of holders that take no extra time. Pauses keep their share of the
+     * calls' time, because a pause stops all holders.
      *
      * @param use what the holders of the connections did
      * @param extra the extra time of calls, by activity or wait

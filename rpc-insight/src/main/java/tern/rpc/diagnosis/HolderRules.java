@@ -105,8 +105,8 @@ final class HolderRules {
     }
 
     /**
-     * For a wait for a lock, a permit or an object of a pool, returns the operation that the threads run that hold the
-     * lock, permit or object. Returns null if these threads run no operation, or for any other activity or wait.
+     * For a wait for a lock, a permit or an object of a pool, returns the operation of the threads that hold the lock,
+     * permit or object. Returns null if these threads run no operation, and for any other activity or wait.
      */
     private @Nullable Phase ownersIn(Part part) {
         if (part.kind() == Kind.LOCK) {

@@ -28,7 +28,7 @@ final class LockText {
     /**
      * Describes the wait for this lock.
      *
-     * @param place the code that holds the lock, or wants it if the holder is unknown
+     * @param place the code that holds the lock or, if the holder is unknown, the code that waits for it
      * @param line the line of this code; null if unknown
      * @param work the activity of the lock's owner; null if unknown
      */
@@ -161,8 +161,8 @@ final class LockText {
     }
 
     /**
-     * Returns whether the method belongs to a cache that loads its values. Code that computed the value before it asks
-     * the cache would load it in every call.
+     * Returns whether the method belongs to a cache that loads its values. Code that computes the value before it calls
+     * the cache loads the value in every call.
      */
     private static boolean isInCache(@Nullable String called) {
         return called != null && CACHES.matcher(called).find();

@@ -96,8 +96,8 @@ final class LoopRules {
     }
 
     /**
-     * Returns the code that occupies the threads of the given group for most of their time. Returns null if this code
-     * itself waits for the same kind of peer as the calls, because the peer may then be slow.
+     * Returns the code that occupies the threads of the given group for most of their time. Returns null if the code
+     * waits for the same kind of peer as the calls: the peer may then be the slow part.
      */
     private static @Nullable Part code(TaskSamples group, Part wait) {
         if (group.parts.isEmpty()) {

@@ -68,7 +68,7 @@ record Machine(
     /** The host takes much processor time if it takes at least this share of the whole time. */
     private static final double MUCH_STOLEN = 0.1;
 
-    /** Stolen time slows down all work if it is at least this share of the processor time that this machine wanted. */
+    /** Stolen time slows down all work if it is at least this share of the processor time that this machine needed. */
     private static final double MUCH_OF_DEMAND = 0.25;
 
     /**
@@ -162,7 +162,7 @@ record Machine(
      * The processor time that the host gave to other virtual machines.
      *
      * @param share the share of the processors' whole time
-     * @param ofDemand the share of the processor time that this machine wanted
+     * @param ofDemand the share of the processor time that this machine needed
      * @param usualShare the usual value of {@code share}
      */
     record Stolen(double share, double ofDemand, double usualShare) {

@@ -59,7 +59,8 @@ final class OtherTasks {
     private double share(ObservedPool pool) {
         PoolSnapshot.OtherTasks others = pool.since().others();
         double ranNanos = pool.since().held().toNanos();
-        // Only a library may submit a task for a call outside of the call, as when an asynchronous answer arrives.
+        // Without a line of application code, a library submitted these tasks. A library may do so on behalf of a call,
+        // for example when an asynchronous answer arrives.
         if (others == null || others.submittedIn() == null || ranNanos < 0) {
             return 0;
         }

@@ -12,10 +12,7 @@ final class QuickExecutions {
     /** The minimum number of quick executions in the sampled calls that met the latency target. */
     private static final int MIN_EXECUTIONS = 5;
 
-    /**
-     * Some executions are considered quick if the slow executions take at least this multiple of the time of the quick
-     * executions.
-     */
+    /** Executions are considered quick if the slow executions take at least this multiple of their time. */
     private static final double SLOWER = 5;
 
     private QuickExecutions() {}

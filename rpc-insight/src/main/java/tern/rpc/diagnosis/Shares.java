@@ -48,10 +48,6 @@ final class Shares {
         return ownLooks;
     }
 
-    boolean isEmpty() {
-        return own.isEmpty() && looks.isEmpty();
-    }
-
     private void addOwn(@Nullable Sample before, Sample sample) {
         if (!sample.isComputing()) {
             own.add(sample.part(), 1);

@@ -47,7 +47,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** The time that other virtual machines took, as a share of the processor time that this machine wanted. */
+    /** The time that other virtual machines took, as a share of the processor time that this machine needed. */
     public double stealShareOfDemand() {
         long user = delta(from.processors().userNanos(), to.processors().userNanos());
         long low = delta(from.processors().lowPriorityNanos(), to.processors().lowPriorityNanos());

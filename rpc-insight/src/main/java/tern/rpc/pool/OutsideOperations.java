@@ -246,10 +246,6 @@ public final class OutsideOperations {
             return new Recent(operation, name, known != null && known.isAlive() ? known : null);
         }
 
-        void ran(long now) {
-            ran(now, UNKNOWN);
-        }
-
         synchronized void ran(long now, long took) {
             if (took >= 0) {
                 tookNanos = tookNanos < 0 ? took : tookNanos + TOOK_WEIGHT * (took - tookNanos);

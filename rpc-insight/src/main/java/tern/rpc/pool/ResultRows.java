@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ResultRows {
 
-    /** One result in this number is counted if counting needs a proxy. */
+    /** If counting the rows of a result needs a proxy, only one result in this number is counted. */
     private static final int ONE_IN = 8;
 
     private static final int MAX_STATEMENTS = 1_024;

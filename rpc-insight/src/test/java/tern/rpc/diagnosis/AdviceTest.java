@@ -49,7 +49,7 @@ class AdviceTest {
     }
 
     @Test
-    void otherMethodsHaveNone() {
+    void otherMethodsHaveNoAdvice() {
         assertThat(Hints.computing("Orders.total") + Hints.waiting("Orders.total") + Hints.computing(null))
                 .isEmpty();
     }

@@ -232,7 +232,7 @@ class AwaitedWorkTest {
 
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void lookAtOtherThreadsShowsWhichOfThemWork() throws Exception {
+    void samplesOfOtherThreadsShowWhichOfThemWork() throws Exception {
         // threads with a known name are sampled even if other tests have left many threads
         StackTraceElement[] works = {frame("depot.Parcels", "send")};
         tasks.add(new ThreadSnapshot("carrier-2", 9, Thread.State.RUNNABLE, works, null, null, -1, -1));

@@ -39,7 +39,7 @@ class BackgroundStatementsTest {
     }
 
     @Test
-    void commandOfRedisDoesNot() {
+    void commandOfRedisDoesNotLoadTheDatabase() {
         assertThat(longest(PoolKind.REDIS, "KEYS resv:*")).isEmpty();
     }
 }

@@ -397,7 +397,7 @@ class DiagnosticianTest {
     }
 
     @Test
-    void webRequestsThatTheApplicationRefusesDoNotWantWorkers() {
+    void webRequestsThatTheApplicationRefusesDoNotNeedMoreWorkers() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {
             shop.refused.merge("status 503", 200L, Long::sum);

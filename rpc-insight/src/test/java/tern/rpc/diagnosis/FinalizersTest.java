@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class FinalizersTest {
 
     @Test
-    void codeOfTheFinalizersIsToldIfManyObjectsWaitForIt() {
+    void finalizerIsNamedIfManyObjectsWaitForIt() {
         assertThat(Finalizers.pending(20_000, () -> "Handle.finalize:9"))
                 .isEqualTo("20000 objects wait for their finalizers, whose thread is in Handle.finalize:9");
         assertThat(Finalizers.pending(20_000, () -> null)).isEqualTo("20000 objects wait for their finalizers");

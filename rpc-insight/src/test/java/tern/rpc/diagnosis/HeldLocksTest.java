@@ -188,7 +188,7 @@ class HeldLocksTest {
     }
 
     @Test
-    void deadlockIsSaidToBeOne() {
+    void deadlockIsReportedAsADeadlock() {
         Signatures other = new Signatures();
         CountDownLatch bothHoldOne = new CountDownLatch(2);
         waiting("dead-1", () -> signatures.signBoth(other, bothHoldOne), Thread.State.WAITING, Thread.State.BLOCKED);

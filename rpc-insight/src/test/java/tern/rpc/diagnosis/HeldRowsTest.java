@@ -121,7 +121,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void oneLookIsNotEnough() throws Exception {
+    void oneInspectionIsNotEnough() throws Exception {
         job(LOCK);
         waits(WAIT);
         look(1);
@@ -267,7 +267,7 @@ class HeldRowsTest {
     }
 
     @Test
-    void fewLooksAtShortTransactionsShowNoHolder() {
+    void fewInspectionsOfShortTransactionsShowNoHolder() {
         lookAtBookings(3);
 
         assertThat(found()).isNull();

@@ -37,7 +37,7 @@ class LoggedLocationsTest {
     }
 
     @Test
-    void loggerThatFormatsTheLineIsNot() {
+    void loggerThatFormatsTheLineIsNotTheCause() {
         assertThat(first("org.apache.logging.log4j.core.layout.PatternLayout")
                         .change()
                         .text())

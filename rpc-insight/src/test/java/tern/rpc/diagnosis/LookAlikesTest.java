@@ -25,7 +25,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void coldStart() {
+    void coldStartIsNoMiss() {
         for (int i = 0; i < 20; i++) {
             shop.second(100, call -> call.own(400));
         }
@@ -37,7 +37,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void deploymentWithAPauseWithoutCalls() {
+    void deploymentWithAPauseWithoutCallsIsNoMiss() {
         shop.healthy(USUAL);
         for (int i = 0; i < 30; i++) {
             shop.second(0, USUAL);
@@ -50,7 +50,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void tinyTrafficWithALateCallNowAndThen() {
+    void occasionalLateCallInLittleTrafficIsNoMiss() {
         shop.healthy(USUAL);
         for (int i = 0; i < 120; i++) {
             boolean late = i % 40 == 0;
@@ -61,7 +61,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void fullPoolWithoutWaits() {
+    void fullPoolWithoutWaitsIsNoMiss() {
         shop.pools.add(() -> PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
                 .now(4, 0, 0)
                 .counts(100, 0)
@@ -74,7 +74,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void busyHostWithCallsInTime() {
+    void busyHostWithCallsInTimeIsNoMiss() {
         shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.3, null, 1e6, 1e6, List.of(), -1, null, List.of());
         shop.healthy(call -> call.own(40).in(Phase.SQL, "select stock", 30));
 
@@ -82,7 +82,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void burstWithinTheTarget() {
+    void burstWithinTheTargetIsNoMiss() {
         shop.healthy(USUAL);
         for (int i = 0; i < 30; i++) {
             shop.second(1_000, call -> call.own(20).in(Phase.SQL, "select stock", 60));
@@ -92,7 +92,7 @@ class LookAlikesTest {
     }
 
     @Test
-    void oneSecondInWhichAllCallsAreLate() {
+    void oneSecondInWhichAllCallsAreLateIsNoMiss() {
         shop.healthy(USUAL);
         shop.second(3, call -> call.own(300));
         for (int i = 0; i < 60; i++) {

@@ -45,7 +45,7 @@ class LostPermitsTest {
     }
 
     @Test
-    void exceptionBeforeThePermitWasTakenIsNot() {
+    void exceptionBeforeThePermitWasTakenIsNotInTheChange() {
         assertThat(change(30)).doesNotContain("after they took a permit");
     }
 

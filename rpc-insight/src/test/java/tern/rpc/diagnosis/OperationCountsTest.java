@@ -331,7 +331,7 @@ class OperationCountsTest {
     }
 
     @Test
-    void missedJobIsToldBeforeTheCallsThatDoItsWork() {
+    void missedJobIsNamedBeforeTheCallsThatDoItsWork() {
         OutsideOperations.Series.Pause pause =
                 new OutsideOperations.Series.Pause(9_000_000_000L, 1e9, true, "scheduling-1", null);
 

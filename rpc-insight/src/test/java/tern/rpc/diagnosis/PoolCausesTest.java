@@ -5,7 +5,6 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -13,9 +12,7 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import shop.Orders;
 import tern.rpc.Phase;
-import tern.rpc.RunningCall;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
@@ -26,192 +23,6 @@ import tern.rpc.pool.PoolSource;
 class PoolCausesTest {
 
     private final Shop shop = new Shop();
-
-    @Test
-    void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
-        Holders holders = new Holders();
-        holders.size(4);
-        shop.healthy(USUAL);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            call.ledger.end();
-            shop.running.add(new tern.rpc.RunningCall(Shop.PLACE, i, Phase.OWN, 1, 1, call.ledger));
-        }
-        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
-
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 300));
-
-        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("NOT GIVEN BACK");
-        assertThat(first(miss).name()).as(miss.text()).isEqualTo("update stock");
-    }
-
-    @Test
-    void leakedConnectionsAreNamedBeforeTheSizeOfThePool() {
-        Holders holders = new Holders();
-        holders.size(4);
-        PoolSource pool = PoolSource.of(() -> druid(4, 4, 90, 50), holders);
-        shop.healthy(USUAL);
-        List<tern.rpc.CallLedger> ended = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            ended.add(call.ledger);
-        }
-        ended.forEach(tern.rpc.CallLedger::end);
-        shop.pools.add(pool);
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        Cause cause = first(miss);
-        assertThat(cause.kind()).isEqualTo("NOT GIVEN BACK");
-        assertThat(cause.change().where()).isEqualTo(Cause.Where.CODE);
-        assertThat(cause.change().property()).isNull();
-        assertThat(cause.change().text()).contains("Orders.export");
-    }
-
-    @Test
-    void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
-        Holders holders = new Holders();
-        holders.size(4);
-        shop.healthy(USUAL);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            shop.running.add(new RunningCall(
-                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, call.ledger));
-        }
-        shop.pass(1);
-        shop.diagnostician.look();
-        shop.running.clear();
-        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        Cause cause = first(miss);
-        assertThat(cause.kind()).as(miss.text()).isEqualTo("NESTED CONNECTIONS");
-        assertThat(cause.change().text()).contains("Orders.export").contains("REQUIRES_NEW");
-    }
-
-    /** Adds a pool of four connections that calls hold, and looks at it several times. */
-    private void hold(Consumer<Holders.Holder> eachHolder, Consumer<tern.rpc.CallLedger> eachCall) {
-        Holders holders = new Holders();
-        holders.size(4);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            tern.rpc.CallLedger.replace(before);
-            eachCall.accept(call.ledger);
-        }
-        holders.all().forEach(eachHolder);
-        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
-        for (int i = 0; i < 8; i++) {
-            shop.diagnostician.look();
-        }
-    }
-
-    @Test
-    void ledgersOfHoldersShowThatTheyWaitForASecondConnection() {
-        shop.healthy(USUAL);
-        hold(holder -> {}, ledger -> ledger.turnTo(Phase.JDBC_CONNECTION, "druid"));
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("NESTED CONNECTIONS: druid");
-        assertThat(first(miss).evidence()).anyMatch(fact -> fact.contains("100 % of the connections in use are held"));
-    }
-
-    @Test
-    void threadThatWaitsForASecondConnectionAfterTheDeadlineOfItsCallHoldsTheFirstOne() {
-        shop.healthy(USUAL);
-        hold(holder -> {}, ledger -> {
-            ledger.turnTo(Phase.JDBC_CONNECTION, "druid");
-            ledger.end();
-            shop.running.add(
-                    new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, ledger));
-        });
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("NESTED CONNECTIONS: druid");
-    }
-
-    @Test
-    void waitForAConnectionOfAnotherPoolIsNoNestedConnection() {
-        shop.healthy(USUAL);
-        hold(holder -> {}, ledger -> ledger.turnTo(Phase.JDBC_CONNECTION, "orders"));
-
-        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
-
-        assertThat(miss.causes()).extracting(Cause::kind).doesNotContain("NESTED CONNECTIONS");
-    }
-
-    @Test
-    void threadsThatServeNoCallAreNamedAlthoughTheyHaveJustReturnedTheConnections() {
-        shop.healthy(USUAL);
-        Holders holders = new Holders();
-        holders.size(4);
-        for (int i = 0; i < 4; i++) {
-            Orders.export(holders, shop.now());
-        }
-        shop.pools.add(PoolSource.of(() -> druid(4, 4, 90, 50), holders));
-        for (int i = 0; i < 8; i++) {
-            shop.diagnostician.look();
-        }
-        holders.all().forEach(holders::returned);
-
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 30));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: druid");
-        assertThat(first(miss).change().text())
-                .contains("thread " + Thread.currentThread().getName());
-    }
-
-    @Test
-    void workOfCallsThatHoldNoConnectionDoesNotFillThePool() {
-        shop.healthy(USUAL);
-        hold(holder -> holder.begins("update stock"), ledger -> {});
-
-        Diagnosis miss = shop.miss(call -> call.own(2)
-                .in(Phase.JDBC_CONNECTION, "druid", 400)
-                .in(Phase.SQL, "update stock", 150)
-                .in(Phase.HTTP, "GET bank:80", 200));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: update stock");
-    }
-
-    @Test
-    void newStatementThatHoldersRunFillsThePoolBeforeACallWithItHasEnded() {
-        shop.healthy(USUAL);
-        hold(holder -> holder.begins("select report"), ledger -> {});
-
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 400).in(Phase.SQL, "select stock", 6));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select report");
-    }
-
-    @Test
-    void poolThatTurnsTooSmallGetsNoTimeOfWorkThatHoldersDoNotDo() {
-        shop.healthy(USUAL);
-        hold(holder -> holder.begins("select stock"), ledger -> {});
-
-        Diagnosis miss = shop.miss(call -> call.own(2)
-                .in(Phase.JDBC_CONNECTION, "druid", 400)
-                .in(Phase.SQL, "select stock", 3)
-                .in(Phase.HTTP, "GET bank:80", 150));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("POOL TOO SMALL: druid");
-    }
 
     @Test
     void poolThatIsTooSmallGetsASizeThatMeetsTheTarget() {
@@ -252,7 +63,7 @@ class PoolCausesTest {
     }
 
     /** Returns a pool whose connections are held for 40 ms each. */
-    private static PoolSnapshot druid(int max, int active, int waiting, long taken) {
+    static PoolSnapshot druid(int max, int active, int waiting, long taken) {
         return PoolSnapshot.builder("druid", PoolKind.JDBC, max)
                 .now(active, 0, waiting)
                 .counts(taken, 0)
@@ -404,7 +215,7 @@ class PoolCausesTest {
     }
 
     @Test
-    void exchangeDuringWhichAConnectionIsHeldIsToldNotToHoldIt() {
+    void adviceIsToReturnTheConnectionBeforeTheExchange() {
         long[] taken = new long[1];
         long[] held = new long[1];
         shop.pools.add(() -> PoolSnapshot.builder("orders", PoolKind.JDBC, 4)

@@ -151,7 +151,7 @@ class RefusedCallsTest {
     }
 
     @Test
-    void callsOfAMethodThatSlowDownALimitedMethodAreToldWithoutALimitToRaise() {
+    void callsThatSlowDownALimitedMethodAreNamedWithoutALimitToRaise() {
         Diagnosis miss = moreReports(call -> call.own(130));
 
         Cause limit = miss.causes().stream()

@@ -118,7 +118,7 @@ class SampledCallsTest {
     }
 
     @Test
-    void exchangesThatOpenConnectionsAreToldToKeepThem() {
+    void adviceForExchangesThatOpenConnectionsIsToKeepThem() {
         Cause first = firstInClient(Phase.HTTP, "okhttp3.Call/execute", "sun.nio.ch.NioSocketImpl/connect");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: GET stock:80");
@@ -129,7 +129,7 @@ class SampledCallsTest {
     private static final String LEASE = "org.apache.hc.core5.pool.StrictConnPool/lease";
 
     @Test
-    void clientThatIsNotMeasuredIsToldToHaveMoreConnections() {
+    void adviceForAClientThatIsNotMeasuredIsMoreConnections() {
         int[] number = {0};
         Cause first = new SampledCalls()
                 .calls("Tracking.track", Phase.OWN, 150, samples -> {
@@ -145,7 +145,7 @@ class SampledCallsTest {
     }
 
     @Test
-    void clientWhoseConnectionsNoExchangeUsesIsToldToCloseResponses() {
+    void adviceForAClientWhoseConnectionsNoExchangeUsesIsToCloseResponses() {
         Cause first = firstInClient(Phase.OWN, APACHE, LEASE);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("HTTP CONNECTIONS: called in Tracking.track");
@@ -249,7 +249,7 @@ class SampledCallsTest {
     }
 
     @Test
-    void statementsThatOpenConnectionsAreToldToUseAPool() {
+    void adviceForStatementsThatOpenConnectionsIsAPool() {
         Cause first = firstInClient(Phase.OWN, "org.postgresql.Driver/connect", "sun.nio.ch.NioSocketImpl/connect");
 
         assertThat(DiagnosisText.title(first)).isEqualTo("CONNECTIONS OPEN SLOWLY: opened in Tracking.track");

@@ -20,7 +20,7 @@ class SecondCausesTest {
         return call -> call.own(2).in(Phase.HTTP, SITES, millis);
     }
 
-    /** Simulates calls of which every third makes an exchange. Some calls also run a slow statement. */
+    /** Simulates calls. Every third call makes an exchange. Some calls also run a slow statement. */
     private List<String> causesIfSomeExchangesTake(double millis) {
         for (int i = 0; i < 96; i++) {
             boolean isSlow = i >= 90;
@@ -50,7 +50,7 @@ class SecondCausesTest {
     }
 
     @Test
-    void statementThatCallsDoNotUsuallyRunIsToldToBeNew() {
+    void statementThatCallsDoNotUsuallyRunIsReportedAsNew() {
         for (int i = 0; i < 96; i++) {
             boolean isNew = i >= 90;
             shop.second(() -> {

@@ -173,7 +173,7 @@ class ShortTimeOutsTest {
         assertThat(title()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER: " + STOCK);
     }
 
-    /** Serves calls of which every seventh repeats the exchange after timeouts of 20 ms, and then succeeds or fails. */
+    /** Serves calls. Every seventh call repeats the exchange after timeouts of 20 ms, and then succeeds or fails. */
     private void secondsWithRepeatedExchanges(int count, int timeOuts, boolean fail) {
         for (int i = 0; i < count; i++) {
             shop.second(() -> {

@@ -97,7 +97,7 @@ class UnknownExecutorsTest {
     }
 
     @Test
-    void fieldOfTheExecutorAndTheMethodThatSubmitsAreTold() throws InterruptedException {
+    void fieldOfTheExecutorAndTheMethodThatSubmitsAreNamed() throws InterruptedException {
         ThreadPoolExecutor executor = Parcels.start(answer);
         while (Parcels.threads().size() < 2
                 || Parcels.threads().stream().anyMatch(thread -> thread.getState() != Thread.State.WAITING)) {

@@ -30,14 +30,14 @@ class UnpreparedFaultsTest {
 
     @ParameterizedTest
     @CsvSource({"1, 60", "20, 60", "1, 36"})
-    void otherDelaysDoNot(double usual, double now) {
+    void otherDelaysDoNotPointToDelayedAcknowledgements(double usual, double now) {
         Diagnosis miss = shop.healthy(commands(usual)).miss(commands(now));
 
         assertThat(first(miss).change().text()).doesNotContain("TCP_NODELAY");
     }
 
     @Test
-    void peerWhoseAnswersAreDelayedIsToldSo() {
+    void adviceForAPeerWithDelayedAcknowledgementsIsToSetTcpNodelay() {
         Diagnosis miss = shop.healthy(
                         call -> call.in(Phase.HTTP, "GET stock:80/a", 2).own(70))
                 .miss(call -> call.in(Phase.HTTP, "GET stock:80/a", 42).own(70));
@@ -70,7 +70,7 @@ class UnpreparedFaultsTest {
     }
 
     @Test
-    void codeThatIsInterpretedBecauseTheCodeCacheIsFullIsToldSo() {
+    void fullCodeCacheIsTheCauseOfInterpretedCode() {
         assertThat(computing(0.99).kind()).isEqualTo("CODE CACHE FULL");
         assertThat(computing(0.99).change().text()).startsWith("raise -XX:ReservedCodeCacheSize");
         assertThat(computing(0.9).kind()).isEqualTo("CODE COMPUTES");

@@ -151,7 +151,7 @@ class MachineReaderTest {
     }
 
     @Test
-    void anotherSystemMissesEverythingButTheJvmsFigures() {
+    void onlyFiguresOfTheJvmAreKnownOnOtherSystems() {
         Machine machine = new MachineReader(root, own).read();
 
         assertThat(machine.processors())

@@ -34,7 +34,7 @@ class RunQueueTest {
     }
 
     @Test
-    void anotherSystemKnowsNoNativeId() {
+    void nativeIdIsUnknownOnOtherSystems() {
         ThreadIds ids = new ThreadIds(root);
 
         assertThat(ids.register()).isEqualTo(ThreadIds.UNKNOWN);

@@ -17,24 +17,24 @@ class VirtualStacksTest {
     @Test
     void virtualThreadsOfJava25AreRead() throws IOException {
         List<Stack> stacks = parse("""
-                26980
-                2026-11-26T10:18:30.4Z
-                25.0.3+9-LTS
+            26980
+            2026-11-26T10:18:30.4Z
+            25.0.3+9-LTS
 
-                #1 "main" WAITING 2026-11-26T10:18:30.486270064Z
-                    at java.base/java.lang.Thread.join(Thread.java:1860)
+            #1 "main" WAITING 2026-11-26T10:18:30.486270064Z
+                at java.base/java.lang.Thread.join(Thread.java:1860)
 
-                #23 "scheduling-1" virtual TIMED_WAITING 2026-11-26T10:18:30.486270064Z
-                    at java.base/java.lang.VirtualThread.parkNanos(VirtualThread.java:784)
-                    - parking to wait for <java.util.concurrent.locks.ReentrantLock$NonfairSync@682b2fa>
-                    at app//shop.PriceBook.lambda$reload$0(PriceBook.java:3)
-                    at shop.Native.call(Native Method)
-                    at shop.Hidden.call(Unknown Source)
+            #23 "scheduling-1" virtual TIMED_WAITING 2026-11-26T10:18:30.486270064Z
+                at java.base/java.lang.VirtualThread.parkNanos(VirtualThread.java:784)
+                - parking to wait for <java.util.concurrent.locks.ReentrantLock$NonfairSync@682b2fa>
+                at app//shop.PriceBook.lambda$reload$0(PriceBook.java:3)
+                at shop.Native.call(Native Method)
+                at shop.Hidden.call(Unknown Source)
 
-                #28 "" virtual BLOCKED 2026-11-26T10:18:30.486661886Z
-                    at shop.PriceBook.price(PriceBook.java:7)
-                    - waiting to lock <java.lang.Object@217ed35e>
-                """);
+            #28 "" virtual BLOCKED 2026-11-26T10:18:30.486661886Z
+                at shop.PriceBook.price(PriceBook.java:7)
+                - waiting to lock <java.lang.Object@217ed35e>
+            """);
 
         assertThat(stacks).extracting(Stack::name).containsExactly("scheduling-1", "");
         Stack first = stacks.get(0);
@@ -52,17 +52,17 @@ class VirtualStacksTest {
     @Test
     void virtualThreadsOfJava21AreRead() throws IOException {
         List<Stack> stacks = parse("""
-                #22 "ForkJoinPool-1-worker-1"
-                      java.base/jdk.internal.vm.Continuation.run(Continuation.java:251)
+            #22 "ForkJoinPool-1-worker-1"
+                  java.base/jdk.internal.vm.Continuation.run(Continuation.java:251)
 
-                #21 "task-1" virtual
-                      java.base/java.lang.VirtualThread.park(VirtualThread.java:582)
-                      java.base/java.util.concurrent.locks.LockSupport.park(LockSupport.java:221)
-                      shop.PriceBook.price(PriceBook.java:7)
+            #21 "task-1" virtual
+                  java.base/java.lang.VirtualThread.park(VirtualThread.java:582)
+                  java.base/java.util.concurrent.locks.LockSupport.park(LockSupport.java:221)
+                  shop.PriceBook.price(PriceBook.java:7)
 
-                #30 "task-2" virtual
-                      shop.PriceBook.compute(PriceBook.java:9)
-                """);
+            #30 "task-2" virtual
+                  shop.PriceBook.compute(PriceBook.java:9)
+            """);
 
         assertThat(stacks).extracting(Stack::name).containsExactly("task-1", "task-2");
         assertThat(stacks).extracting(Stack::state).containsExactly(Thread.State.WAITING, Thread.State.RUNNABLE);
@@ -70,7 +70,7 @@ class VirtualStacksTest {
     }
 
     @Test
-    void noDumpHasNoStacks() throws IOException {
+    void missingDumpHasNoStacks() throws IOException {
         assertThat(parse("")).isEmpty();
     }
 }

@@ -47,7 +47,7 @@ class SizingTest {
     }
 
     @Test
-    void goalOfNothingIsRefused() {
+    void goalOfZeroIsRefused() {
         assertThatThrownBy(() -> new Goal(0, Duration.ofMillis(100))).hasMessageContaining("0 calls/s");
         assertThatThrownBy(() -> new Goal(1, Duration.ZERO)).hasMessageContaining("more than 0");
     }

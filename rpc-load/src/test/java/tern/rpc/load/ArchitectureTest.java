@@ -18,7 +18,7 @@ class ArchitectureTest {
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());
 
     @Test
-    void driverKnowsNothingOfTheGateOrOfHowCallsAreMade() {
+    void driverDependsNeitherOnTheGateNorOnTheKindOfCalls() {
         noClasses()
                 .that()
                 .resideInAPackage("tern.rpc.load")

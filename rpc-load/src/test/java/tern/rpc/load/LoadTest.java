@@ -36,7 +36,7 @@ class LoadTest {
     }
 
     @Test
-    void noWarmUpCountsFromTheFirstCall() {
+    void withoutWarmUpTheFirstCallCounts() {
         Load load = new Load(10, Duration.ZERO, Duration.ofSeconds(2), 1);
 
         assertThat(load.warmUpCalls()).isZero();

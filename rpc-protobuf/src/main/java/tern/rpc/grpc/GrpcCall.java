@@ -88,14 +88,14 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         Metadata headers = GrpcMetadata.from(serving.metadata());
         callback(() -> listener = handler.startCall(this, headers));
         serving.onCancel(() -> cancelled("the caller no longer waits for the answer"));
-        answers.onReady(() -> callback(() -> tell(Listener::onReady)));
+        answers.onReady(() -> callback(() -> deliver(Listener::onReady)));
         published.subscribe(this);
     }
 
     // ---- Listener calls
 
     private interface Event<Q> {
-        void tell(Listener<Q> listener);
+        void deliver(Listener<Q> listener);
     }
 
     private void callback(Runnable task) {
@@ -114,19 +114,19 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     }
 
     /** Delivers an event to the listener, unless the call has ended. */
-    private void tell(Event<Q> event) {
+    private void deliver(Event<Q> event) {
         Listener<Q> current = listener;
         if (current != null && !closed && !cancelled) {
-            event.tell(current);
+            event.deliver(current);
         }
     }
 
     /** Delivers the call's last event to the listener. Later events are ignored. */
-    private void tellEnd(Event<Q> event) {
+    private void deliverEnd(Event<Q> event) {
         Listener<Q> current = listener;
         if (!notified && current != null) {
             notified = true;
-            event.tell(current);
+            event.deliver(current);
         }
     }
 
@@ -144,12 +144,12 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     @Override
     public void onNext(Object request) {
-        callback(() -> tell(current -> current.onMessage(messages.request(request))));
+        callback(() -> deliver(current -> current.onMessage(messages.request(request))));
     }
 
     @Override
     public void onComplete() {
-        callback(() -> tell(Listener::onHalfClose));
+        callback(() -> deliver(Listener::onHalfClose));
     }
 
     /** Called when the request stream ends early, because the call has ended or a request was invalid. */
@@ -168,7 +168,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         Executor elsewhere = ForkJoinPool.commonPool();
         // The context is cancelled immediately, even while the service is busy.
         elsewhere.execute(() -> context.cancel(cause));
-        callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
+        callbacks.run(serving.wrap(() -> inContext(() -> deliverEnd(Listener::onCancel))), elsewhere);
     }
 
     /** Called when the service, an interceptor or a marshaller throws an exception. */
@@ -274,7 +274,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
             answers.fail(GrpcStatus.exception(status, trailers));
         }
         callbacks.run(() -> {
-            inContext(() -> tellEnd(Listener::onComplete));
+            inContext(() -> deliverEnd(Listener::onComplete));
             context.cancel(null);
         });
     }

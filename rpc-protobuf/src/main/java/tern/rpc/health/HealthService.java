@@ -87,7 +87,7 @@ public final class HealthService {
             statuses.putIfAbsent(export.key().interfaceName(), ServingStatus.SERVING);
             statuses.putIfAbsent(export.key().toString(), ServingStatus.SERVING);
         }
-        tellWatches();
+        notifyWatches();
     }
 
     /** Sets the status of the whole server. */
@@ -107,7 +107,7 @@ public final class HealthService {
             }
             statuses.put(service, status);
         }
-        tellWatches();
+        notifyWatches();
     }
 
     /** Returns the status for this name; SERVICE_UNKNOWN if the name is unknown. */
@@ -129,7 +129,7 @@ public final class HealthService {
             statuses.replaceAll((name, status) -> ServingStatus.NOT_SERVING);
             shutDown = true;
         }
-        tellWatches();
+        notifyWatches();
     }
 
     synchronized boolean isShutDown() {
@@ -181,7 +181,7 @@ public final class HealthService {
         open.remove(watch);
     }
 
-    private void tellWatches() {
+    private void notifyWatches() {
         watches.forEach(HealthWatch::changed);
     }
 

@@ -89,7 +89,7 @@ final class HealthWatch implements Flow.Subscription {
         }
         int seen = 1;
         do {
-            tell();
+            sendLatest();
             seen = changes.addAndGet(-seen);
         } while (seen != 0);
     }
@@ -100,7 +100,7 @@ final class HealthWatch implements Flow.Subscription {
         changed();
     }
 
-    private void tell() {
+    private void sendLatest() {
         RpcException reason = replaced;
         if (reason != null) {
             if (subscribed && end()) {

@@ -63,6 +63,6 @@ public final class ReflectionService {
 
     /** Publishes one answer per request. Reads the next request only when the caller is ready for another answer. */
     private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
-        return caller -> requests.subscribe(new Conversation(caller, reflection));
+        return caller -> requests.subscribe(new ReflectionCall(caller, reflection));
     }
 }

@@ -75,7 +75,7 @@ class SideEffectsTest {
     }
 
     @Test
-    void methodThatSaysSoItselfIsReadOnly() {
+    void methodOfGrpcThatIsMarkedAsSafeIsReadOnly() {
         assertThat(exported(MethodDescriptor.<byte[], byte[]>newBuilder().setSafe(true))
                         .isReadOnly())
                 .isTrue();

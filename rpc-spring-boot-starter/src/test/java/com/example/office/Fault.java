@@ -21,24 +21,24 @@ public enum Fault {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    private static volatile @Nullable Fault planted;
+    private static volatile @Nullable Fault injected;
 
     /** Removes the previous fault and injects the given one. If {@code fault} is null, injects no fault. */
-    public static void plant(@Nullable Fault fault) {
-        planted = fault;
+    public static void inject(@Nullable Fault fault) {
+        injected = fault;
     }
 
-    boolean isPlanted() {
-        return planted == this;
+    boolean isInjected() {
+        return injected == this;
     }
 
     /**
      * Blocks the thread for longer than the target latency of the calls if this fault is injected. This simulates slow
      * work.
      */
-    void pauseIfPlanted() {
+    void pauseIfInjected() {
         long end = System.nanoTime() + PAUSE_NANOS;
-        while (isPlanted() && System.nanoTime() < end) {
+        while (isInjected() && System.nanoTime() < end) {
             LockSupport.parkNanos(end - System.nanoTime());
         }
     }

@@ -23,7 +23,7 @@ public class Files {
 
     /** The SQL function {@code audit}, called by the database. */
     public static int audit(int number) {
-        Fault.STATEMENT.pauseIfPlanted();
+        Fault.STATEMENT.pauseIfInjected();
         return number;
     }
 
@@ -38,7 +38,7 @@ public class Files {
     int export(int number) throws SQLException {
         Connection connection = database.getConnection();
         int result = run(connection, "select uses + 1 from files where id = ?", 1);
-        if (!Fault.LEAK.isPlanted()) {
+        if (!Fault.LEAK.isInjected()) {
             connection.close();
         }
         return result + number;

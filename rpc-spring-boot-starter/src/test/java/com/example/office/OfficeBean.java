@@ -65,7 +65,7 @@ public class OfficeBean implements Office {
     }
 
     private static int print(int number) {
-        Fault.TASKS.pauseIfPlanted();
+        Fault.TASKS.pauseIfInjected();
         return number;
     }
 }

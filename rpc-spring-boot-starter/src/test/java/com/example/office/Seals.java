@@ -6,7 +6,7 @@ class Seals {
     private int last;
 
     synchronized int next(int number) {
-        Fault.LOCK.pauseIfPlanted();
+        Fault.LOCK.pauseIfInjected();
         return last = number;
     }
 }

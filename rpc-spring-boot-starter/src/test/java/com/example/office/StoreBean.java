@@ -8,7 +8,7 @@ public class StoreBean implements Store {
 
     @Override
     public int stock(int item) {
-        Fault.PROVIDER.pauseIfPlanted();
+        Fault.PROVIDER.pauseIfInjected();
         return item;
     }
 }

@@ -42,7 +42,7 @@ class ConnectionDetailsTest {
     class OfABean {
 
         @Test
-        void winOverProperties(@Autowired Visitor visitor) {
+        void connectionDetailsWinOverProperties(@Autowired Visitor visitor) {
             provider.on("greet").answer("from the bean");
 
             assertThat(visitor.desk.greet("Ada")).isEqualTo("from the bean");
@@ -66,7 +66,7 @@ class ConnectionDetailsTest {
     }
 
     @Test
-    void ofComposeAreFoundByLabelOrImage() throws Exception {
+    void servicesOfComposeAreFoundByLabelOrImage() throws Exception {
         assertThat(compose(
                         new Service("any/image:1", Map.of("org.springframework.boot.service-connection", "tern-rpc"))))
                 .containsExactly("10.0.0.9:32768");

@@ -44,7 +44,7 @@ class RpcTestTest {
     class WithBothSides {
 
         @Test
-        void theyCallEachOther(@Autowired Visitor visitor, @Autowired ApplicationContext context) {
+        void providerAndConsumerCallEachOther(@Autowired Visitor visitor, @Autowired ApplicationContext context) {
             assertThat(visitor.enter()).isEqualTo("Good day, Ada");
             assertThat(context.getBeanNamesForType(RpcClient.class)).hasSize(1);
             assertThat(context.getBeanDefinitionNames()).noneMatch(name -> name.contains("DataSource"));
@@ -99,7 +99,7 @@ class RpcTestTest {
         Desk desk;
 
         @Test
-        void consumerIsAlone(@Autowired Visitor visitor) {
+        void mockReplacesTheProvider(@Autowired Visitor visitor) {
             when(desk.greet("Ada")).thenReturn("mocked");
 
             assertThat(visitor.enter()).isEqualTo("mocked");
@@ -187,7 +187,7 @@ class RpcTestTest {
         }
 
         @Test
-        void itsReferenceCallsThisAddress(@Autowired Visitor visitor) {
+        void referenceCallsTheScriptedProvider(@Autowired Visitor visitor) {
             provider.on("greet").answer("scripted");
 
             assertThat(visitor.enter()).isEqualTo("scripted");

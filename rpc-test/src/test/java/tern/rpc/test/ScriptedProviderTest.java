@@ -249,7 +249,7 @@ class ScriptedProviderTest {
     }
 
     @Test
-    void assertionsSpeakPlainly() throws InterruptedException {
+    void failedAssertionsSayHowManyCallsThereWere() throws InterruptedException {
         provider.on("price").answer(7).drop();
         shop("dubbo").price("tea");
 

@@ -74,7 +74,7 @@ public interface ClientProtocol {
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver, Connection connection);
 
-    /** Returns the command that tells the server to cancel the call; null if the protocol has no such command. */
+    /** Returns the command that cancels the call on the server; null if the protocol has no such command. */
     @Nullable
     WriteCommand abandon(PendingCall call, Connection connection);
 

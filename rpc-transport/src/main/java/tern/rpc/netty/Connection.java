@@ -312,7 +312,7 @@ public final class Connection implements PendingCall.Carrier {
      * Called when calls have waited for a while, because the server serves no further calls on this connection. Must run
      * on the event loop.
      *
-     * @return how many of the calls another connection serves now
+     * @return the number of the calls that another connection can serve now
      */
     public int relief() {
         return owner.relief(this);

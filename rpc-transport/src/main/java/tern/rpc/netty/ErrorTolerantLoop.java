@@ -31,7 +31,7 @@ final class ErrorTolerantLoop extends SingleThreadIoEventLoop {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /**
-     * The time for which the event loop runs tasks before it looks at the sockets again. Netty's default is one second.
+     * The time for which the event loop runs tasks before it polls the sockets again. Netty's default is one second.
      * Workers that serve streams add tasks all the time, so new requests would wait for a second.
      */
     static final long TASKS_NANOS = LoopShares.PASS_NANOS;

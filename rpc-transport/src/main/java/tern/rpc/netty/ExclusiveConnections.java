@@ -57,7 +57,7 @@ final class ExclusiveConnections implements ClientConnection, ConnectionOwner, C
     // the number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
-    // the number of answers that arrived after their calls had ended, on connections that have been closed since
+    // the number of answers that arrived after their calls had ended; covers only closed connections
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this

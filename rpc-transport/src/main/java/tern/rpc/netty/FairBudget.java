@@ -131,10 +131,10 @@ final class FairBudget {
         /**
          * Describes, for error messages, why a connection that holds the given number of bytes must not add more.
          *
-         * @param what the use of the bytes, such as "bytes wait", and the property that sets the limit
+         * @param use the use of the bytes, such as "bytes wait", and the property that sets the limit
          */
-        String full(String what, long ofConnection) {
-            return used() + " of " + maxBytes + " " + what + ", " + bytes() + " of them for this address and "
+        String full(String use, long ofConnection) {
+            return used() + " of " + maxBytes + " " + use + ", " + bytes() + " of them for this address and "
                     + ofConnection + " on this connection";
         }
     }

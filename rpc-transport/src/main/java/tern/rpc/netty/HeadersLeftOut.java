@@ -26,7 +26,7 @@ public final class HeadersLeftOut {
     }
 
     /** Logs a warning about the header, unless a warning about it has already been logged. */
-    public void tell(String name) {
+    public void warn(String name) {
         if (logged.size() < MAX_NAMES && logged.add(name)) {
             LOG.warn(
                     "The header '{}' is not sent over {}, because the protocol itself uses this name; give it another"

@@ -247,17 +247,17 @@ public final class InboundAccount {
     /**
      * Schedules a check of whether this connection may be read. Any thread may call this method.
      *
-     * @param asked the budget that has requested the check. The budget may have chosen this connection as the only one
+     * @param requester the budget that has requested the check. The budget may have chosen this connection as the only one
      *     that
      *     may exceed the budget to complete its message
      */
-    void lookAgain(InboundBudget asked) {
+    void lookAgain(InboundBudget requester) {
         try {
             loop.execute(() -> {
                 look();
-                if (finishing == null || asked != budget) {
+                if (finishing == null || requester != budget) {
                     // this connection does not need to exceed the budget, so another connection may exceed it
-                    asked.finished(this);
+                    requester.finished(this);
                 }
             });
         } catch (RejectedExecutionException e) {

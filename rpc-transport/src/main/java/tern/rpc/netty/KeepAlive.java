@@ -26,7 +26,7 @@ final class KeepAlive {
     private NanoClock clock = NanoClock.SYSTEM; // the clock of the event loop; set before the connection is ready
     private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
     private long askedNanos;
-    private boolean asked;
+    private boolean awaitsAnswer;
     private @Nullable Future<?> ticking;
     // true while a heartbeat of pingOnce() is unanswered; set without a lock, so two threads may each send a heartbeat
     private volatile boolean isPinged;
@@ -59,7 +59,7 @@ final class KeepAlive {
 
     void heard() {
         heardNanos = clock.nanoTime();
-        asked = false;
+        awaitsAnswer = false;
     }
 
     /** Returns whether bytes from the server have arrived since the given time. Any thread may call this method. */
@@ -79,13 +79,13 @@ final class KeepAlive {
     private void look() {
         long now = clock.nanoTime();
         boolean busy = connection.inFlight() > 0;
-        if (asked) {
+        if (awaitsAnswer) {
             long patience = busy ? probeTimeoutNanos : idlePatienceNanos;
             if (now - askedNanos >= patience) {
                 connection.close("nothing was received for " + TimeUnit.NANOSECONDS.toMillis(now - heardNanos) + " ms");
             }
         } else if (now - heardNanos >= (busy ? probeAfterNanos : heartbeatNanos)) {
-            asked = true;
+            awaitsAnswer = true;
             askedNanos = now;
             connection.ping();
         }

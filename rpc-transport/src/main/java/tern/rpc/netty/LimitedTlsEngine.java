@@ -25,7 +25,7 @@ final class LimitedTlsEngine extends SSLEngine {
     private final Object closing = new Object();
     private boolean computes; // true while another thread computes; guarded by closing
     private boolean outboundCloses; // true if the outbound side was closed during a computation; guarded by closing
-    private boolean inboundCloses; // the same for the inbound side; guarded by closing
+    private boolean inboundCloses; // true if the inbound side was closed during a computation; guarded by closing
     private volatile boolean gone; // true after the connection has been closed
     private boolean limited; // true after the first handshake if its TLS version is 1.2 or later
     private boolean mayRenegotiate; // true after the first handshake if the TLS version permits further handshakes

@@ -147,8 +147,9 @@ final class LoopShares {
         }
 
         /**
-         * Returns whether another connection would get the time. A pass reads once from each connection, so a network
-         * with a single connection uses little more than its share, unless there are very many networks.
+         * Returns whether this network's connections may rest. A rest gives time to another network, so at least two
+         * networks must have connections. A pass reads once from each connection, so a network with a single connection
+         * uses little more than its share and need not rest, unless there are very many networks.
          */
         private boolean mayRest() {
             return networks.size() > 1 && (connections > 1 || shareNanos() == MIN_SHARE_NANOS);

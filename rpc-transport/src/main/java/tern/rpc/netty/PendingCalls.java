@@ -12,8 +12,8 @@ import tern.rpc.transport.PendingCall;
 /**
  * The pending calls on one connection, by request id. The low bits of an id are the index of its slot in a fixed-size
  * table. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per
- * call. This class also limits the number of calls in flight, knows how many of them the server serves at the same time,
- * and counts calls that end without an answer. Thread-safe.
+ * call. This class also limits the number of calls in flight, stores the number of calls that the server serves at the
+ * same time, and counts calls that end without an answer. Thread-safe.
  */
 public final class PendingCalls {
 
@@ -67,8 +67,8 @@ public final class PendingCalls {
     }
 
     /**
-     * Returns how many further calls the server serves now. The number is negative if calls wait for the server. For a
-     * server without a limit, the number is only an upper bound.
+     * Returns the number of further calls that the server would serve now. The number is negative if calls wait for the
+     * server. For a server without a limit, the number is only an upper bound.
      */
     public int free() {
         int most = served;

@@ -62,7 +62,7 @@ final class SocketReading implements RecvByteBufAllocator {
      * Called after bytes have been read and processed. The event loop may then read from other networks before it reads
      * from this connection again.
      *
-     * @param nanos the time that this has taken on the event loop
+     * @param nanos the time that reading and processing took on the event loop
      */
     void used(long nanos) {
         usedNanos = (int) Math.min(Integer.MAX_VALUE, nanos);

@@ -47,11 +47,11 @@ final class UnansweredCalls {
     private List<Unanswered> calls = Collections.emptyList();
     // the calls for which one check per second is enough
     private List<Unanswered> resting = Collections.emptyList();
-    private boolean sweeping; // true while the next check of the calls in "calls" is scheduled
-    private boolean sweepingRarely; // true while the next check of the calls in "resting" is scheduled
+    private boolean sweeping; // true while the next frequent check is scheduled
+    private boolean sweepingRarely; // true while the next check of the resting calls is scheduled
 
-    // whether a call in "resting" prevented the server from closing the connection to make room for a new connection at
-    // the last check
+    // whether, at the last check, a resting call prevented the server from closing the connection to make room for a
+    // new one
     private boolean restingKeep;
     // whether any call prevents the server from closing the connection to make room for a new connection; written only
     // by the event loop
@@ -212,7 +212,8 @@ final class UnansweredCalls {
     }
 
     /**
-     * Tells all calls that the client has disconnected. The deadlines of calls that continue are still checked.
+     * Ends the calls whose client has disconnected, except one-way calls. The deadlines of calls that continue are
+     * still checked.
      */
     void disconnected() {
         List<Unanswered> all = new ArrayList<>(calls);

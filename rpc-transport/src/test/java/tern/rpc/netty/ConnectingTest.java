@@ -75,7 +75,7 @@ class ConnectingTest {
                 ClientProtocol.class.getClassLoader(), new Class<?>[] {ClientProtocol.class}, (self, method, args) -> {
                     // a connection reads the setting idlePatience while it is being created
                     if (method.getName().equals("idlePatience") && connections.incrementAndGet() == 2) {
-                        throw new OutOfMemoryError("planted");
+                        throw new OutOfMemoryError("injected");
                     }
                     return method.invoke(protocol, args);
                 });
@@ -175,7 +175,7 @@ class ConnectingTest {
 
     /** Tests data that reaches the handlers before the connection is notified that its channel is open. */
     @Test
-    void wishThatComesBeforeItIsOpenIsKept() {
+    void readOnlyEventBeforeTheConnectionIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));
         List<Connection.State> told = new ArrayList<>();
         Connection connection = new Connection(

@@ -49,7 +49,7 @@ class DrainingTest {
         }
 
         @Override
-        public boolean asksAuthorizers() {
+        public boolean hasAuthorizers() {
             return false;
         }
 

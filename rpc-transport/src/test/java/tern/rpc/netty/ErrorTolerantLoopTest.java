@@ -52,7 +52,7 @@ class ErrorTolerantLoopTest {
             AtomicInteger tasks = new AtomicInteger();
             IoEventLoop loop = group.next();
             int[] mostInARow = new int[1];
-            int[] last = new int[2]; // the number of looks at the last task, and the number of tasks since then
+            int[] last = new int[2]; // the number of polls at the last task, and the number of tasks since then
             CompletableFuture<Void> done = new CompletableFuture<>();
             loop.execute(new Runnable() {
                 @Override
@@ -70,7 +70,7 @@ class ErrorTolerantLoopTest {
             });
             done.get(30, TimeUnit.SECONDS);
 
-            assertThat(mostInARow[0]).isLessThanOrEqualTo(64); // Netty looks at the clock after every 64 tasks
+            assertThat(mostInARow[0]).isLessThanOrEqualTo(64); // Netty reads the clock after every 64 tasks
         }
     }
 
@@ -81,7 +81,7 @@ class ErrorTolerantLoopTest {
         }
     }
 
-    /** Returns a factory for I/O handlers that count how often they look at the sockets. */
+    /** Returns a factory for I/O handlers that count how often they poll the sockets. */
     private static IoHandlerFactory counting(AtomicInteger looks) {
         return handlers(() -> looks.incrementAndGet());
     }
@@ -98,7 +98,7 @@ class ErrorTolerantLoopTest {
         });
     }
 
-    /** @param before runs each time before the handler looks at the sockets */
+    /** @param before runs each time before the handler polls the sockets */
     private static IoHandlerFactory handlers(Runnable before) {
         IoHandlerFactory real = NioIoHandler.newFactory();
         return executor -> {

@@ -114,7 +114,7 @@ class QueueRoomTest {
     }
 
     @Test
-    void streamWaitsOnlyOnceHoweverOftenItAsks() {
+    void streamIsNotifiedOnceHoweverOftenItChecks() {
         queue.add(new Bytes(LIMIT + 1));
         await(1);
         assertThat(room.isThere(streams.get(0))).isFalse();

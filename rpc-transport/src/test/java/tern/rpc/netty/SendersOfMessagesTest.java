@@ -32,8 +32,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that readers know the sender of each message. Readers let the senders of messages that take much work take
- * turns.
+ * Tests that readers receive the sender of each message. Messages that take much work are read for one sender after
+ * another.
  */
 class SendersOfMessagesTest {
 
@@ -44,7 +44,7 @@ class SendersOfMessagesTest {
         String fail(String text);
     }
 
-    /** Records the senders that its readers are told. */
+    /** Records the senders that its readers receive. */
     private static final class Recorded implements Serializer {
         private final Serializer hessian = HessianSerializer.builder().build();
         final Set<Object> senders = ConcurrentHashMap.newKeySet();
@@ -123,7 +123,7 @@ class SendersOfMessagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void readersOfRequestsAndAnswersKnowTheSender(String protocol) {
+    void senderIsPassedToReadersOfRequestsAndAnswers(String protocol) {
         Recorded ofServer = new Recorded();
         Recorded ofClient = new Recorded();
         EventLoops loops = closed(EventLoops.start(1));

@@ -67,7 +67,7 @@ class SlowReadersTest {
     }
 
     @Test
-    void addressWithTheMostLosesItsLargestFirst() {
+    void addressWithTheMostUnreadBytesLosesItsLargestConnectionFirst() {
         Reader alone = new Reader(1, 50);
         Reader small = new Reader(2, 30);
         Reader large = new Reader(2, 40);
@@ -171,7 +171,7 @@ class SlowReadersTest {
     }
 
     @Test
-    void lookThatFailsIsNotTheLast() {
+    void checksContinueAfterOneFails() {
         AtomicInteger looks = new AtomicInteger();
         Collection<Reader> failing = new AbstractCollection<>() {
             @Override

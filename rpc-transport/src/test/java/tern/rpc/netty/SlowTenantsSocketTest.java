@@ -186,7 +186,7 @@ class SlowTenantsSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void callsThatHoldTheirThreads(String protocol) {
+    void callsThatHoldTheirThreadsDoNotStopOthers(String protocol) {
         Slow flooding = client(protocol);
         for (int i = 0; i < 3 * THREADS; i++) {
             flooding.hold("a").isDone();
@@ -198,7 +198,7 @@ class SlowTenantsSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void oneWayCallsOfOneConnection(String protocol) {
+    void oneWayCallsOfOneConnectionDoNotStopOthers(String protocol) {
         Slow flooding = client(protocol);
         for (int i = 0; i < 3 * THREADS; i++) {
             flooding.holdUnanswered("a");
@@ -210,7 +210,7 @@ class SlowTenantsSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void oneWayCallsOfTwentyConnections(String protocol) {
+    void oneWayCallsOfTwentyConnectionsDoNotStopOthers(String protocol) {
         for (int i = 0; i < 20; i++) {
             Slow flooding = client(protocol);
             for (int j = 0; j < 5; j++) {
@@ -224,7 +224,7 @@ class SlowTenantsSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void callsThatAreResetWhileTheyRun(String protocol) {
+    void callsThatAreResetWhileTheyRunDoNotStopOthers(String protocol) {
         Slow flooding = client(protocol);
         for (int i = 0; i < THREADS; i++) {
             CompletableFuture<String> call = flooding.hold("a");
@@ -239,7 +239,7 @@ class SlowTenantsSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void callsWithShortDeadlines(String protocol) {
+    void callsWithShortDeadlinesDoNotStopOthers(String protocol) {
         Slow flooding = CallOptions.none().timeout(Duration.ofMillis(30)).on(client(protocol));
         List<CompletableFuture<String>> calls = new ArrayList<>();
         for (int i = 0; i < 2 * THREADS; i++) {
@@ -257,7 +257,7 @@ class SlowTenantsSocketTest {
     }
 
     @Test
-    void streamsWithMethodsThatDoNotReturn() {
+    void streamsWithMethodsThatDoNotReturnDoNotStopOthers() {
         SlowStreams flooding = client(SlowStreams.class, "tri");
         for (int i = 0; i < 3 * THREADS; i++) {
             flooding.hold("a", new StreamObserver<>() {
@@ -277,7 +277,7 @@ class SlowTenantsSocketTest {
     }
 
     @Test
-    void connectionPerCallThatClosesWhileTheCallRuns() {
+    void connectionsThatCloseWhileTheirCallRunsDoNotStopOthers() {
         another();
         for (int i = 0; i < THREADS; i++) {
             try (RawSocket each = RawSocket.connect(port, 3)) {
@@ -301,7 +301,7 @@ class SlowTenantsSocketTest {
     }
 
     @Test
-    void severalAddressesTogether() {
+    void callsOfSeveralAddressesDoNotStopOthers() {
         for (int i = 0; i < 2 * THREADS; i++) {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);

@@ -201,18 +201,18 @@ final class InteropCases {
         byte[] bytes = {(byte) 0xab, (byte) 0xab, (byte) 0xab};
         AtomicReference<Metadata> headers = new AtomicReference<>(new Metadata());
         AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
-        TestService told = CallOptions.none()
+        TestService withHeaders = CallOptions.none()
                 .header("x-grpc-test-echo-initial", "test_initial_metadata_value")
                 .header("x-grpc-test-echo-trailing", bytes)
                 .onResponseHeaders(headers::set)
                 .onResponseTrailers(trailers::set)
                 .on(service);
 
-        equal(size(told.unaryCall(large().build())), LARGE_RESPONSE);
+        equal(size(withHeaders.unaryCall(large().build())), LARGE_RESPONSE);
         checkEcho(headers, trailers, bytes);
 
         SubmissionPublisher<StreamingOutputCallRequest> requests = new SubmissionPublisher<>();
-        Answers<StreamingOutputCallResponse> answers = Answers.of(told.fullDuplexCall(requests));
+        Answers<StreamingOutputCallResponse> answers = Answers.of(withHeaders.fullDuplexCall(requests));
         requests.submit(output(LARGE_REQUEST, LARGE_RESPONSE));
         requests.close();
         equal(answers.rest().size(), 1);

@@ -80,40 +80,40 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
         // The subscriber may already have requested answers, so they are sent now.
-        tell();
+        handleEvents();
     }
 
     @Override
     public void onNext(Q request) {
         received.add(request);
-        tell();
+        handleEvents();
     }
 
     @Override
     public void onError(Throwable failure) {
         requestsFailed = failure;
-        tell();
+        handleEvents();
     }
 
     @Override
     public void onComplete() {
         lastReceived = true;
-        tell();
+        handleEvents();
     }
 
     @Override
     public void request(long count) {
         wanted.accumulateAndGet(count, (before, more) -> before + more < 0 ? Long.MAX_VALUE : before + more);
-        tell();
+        handleEvents();
     }
 
     @Override
     public void cancel() {
         cancelled = true;
-        tell();
+        handleEvents();
     }
 
-    private void tell() {
+    private void handleEvents() {
         if (news.getAndIncrement() == 0) {
             workOff(1);
         }
@@ -183,7 +183,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     private void waited() {
         waiting = false;
-        tell();
+        handleEvents();
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {

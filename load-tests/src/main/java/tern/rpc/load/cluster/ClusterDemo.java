@@ -95,7 +95,7 @@ public final class ClusterDemo {
             if (!report.awaitEnd(END_SECONDS)) {
                 throw new IOException("the consumer did not end; its log is " + work.resolve("consumer.log"));
             }
-            return tell(report.verdict(kill), report);
+            return print(report.verdict(kill), report);
         }
     }
 
@@ -158,7 +158,7 @@ public final class ClusterDemo {
         return new DemoVerdict.Kill(killed.port(), sentMillis, goneMillis);
     }
 
-    private static boolean tell(DemoVerdict verdict, DemoReport report) {
+    private static boolean print(DemoVerdict verdict, DemoReport report) {
         say("");
         say(String.format(
                 Locale.ROOT,

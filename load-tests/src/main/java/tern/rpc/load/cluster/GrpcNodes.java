@@ -137,7 +137,7 @@ final class GrpcNodes implements Framework {
         }
     }
 
-    private record End(Consumer<@Nullable Throwable> told) implements StreamObserver<Text> {
+    private record End(Consumer<@Nullable Throwable> listener) implements StreamObserver<Text> {
 
         @Override
         public void onNext(Text text) {
@@ -146,12 +146,12 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onError(Throwable failure) {
-            told.accept(failure);
+            listener.accept(failure);
         }
 
         @Override
         public void onCompleted() {
-            told.accept(null);
+            listener.accept(null);
         }
     }
 

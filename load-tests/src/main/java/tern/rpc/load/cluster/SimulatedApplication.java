@@ -43,8 +43,8 @@ final class SimulatedApplication {
     private final class Source implements EndpointSource {
 
         @Override
-        public void start(Consumer<EndpointSnapshot> told) {
-            listener = told;
+        public void start(Consumer<EndpointSnapshot> newListener) {
+            listener = newListener;
             publish();
         }
 

@@ -39,8 +39,8 @@ record Environment(Map<String, String> machine, String commit) {
             Process git = new ProcessBuilder("git", "describe", "--always", "--dirty")
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            String told = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? told : "unknown";
+            String output = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? output : "unknown";
         } catch (IOException e) {
             return "unknown"; // Git is not installed, so the commit is unknown.
         } catch (InterruptedException e) {

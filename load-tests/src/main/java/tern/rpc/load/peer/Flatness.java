@@ -30,7 +30,7 @@ final class Flatness {
      *
      * @param flat whether the resource grew by no more than its limit
      */
-    record Verdict(String what, String told, boolean flat) {}
+    record Verdict(String what, String growth, boolean flat) {}
 
     private final List<Sample> samples;
 

@@ -48,7 +48,7 @@ record Measurement(
                     Histogram.decodeFromCompressedByteBuffer(
                             ByteBuffer.wrap(Base64.getDecoder().decode(words[7])), Load.MAX_NANOS));
         } catch (DataFormatException e) {
-            throw new IllegalArgumentException("a client told '" + line + "', which makes no sense", e);
+            throw new IllegalArgumentException("a client sent '" + line + "', which is not a result", e);
         }
     }
 

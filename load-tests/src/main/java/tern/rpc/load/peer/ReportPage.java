@@ -9,35 +9,35 @@ final class ReportPage {
     private static final String OURS = "tern-";
 
     private static final String STYLE = """
-            :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --page: #fbfbfa; --card: #fff;
-              --c0: #2a78d6; --c1: #1b9f77; --c2: #d08700; --c3: #d6453d; --c4: #4a3aa7; --c5: #c2528b; --c6: #008300;
-              --c7: #8a5a2b; --good: #13714f; --bad: #b3261e; --client: #4b5c7e; --server: #9aa9c4; }
-            @media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa5b4; --line: #323a46; --page: #14181e;
-              --card: #1b2129; --c0: #5598e7; --c1: #2fb98c; --c2: #e0a32e; --c3: #ee7a72; --c4: #9d8ff0; --c5: #e585b5;
-              --c6: #56b456; --c7: #c39a6b; --good: #57c79c; --bad: #f0867f; --client: #a9b8d6; --server: #5d6d8e; } }
-            body { font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
-              max-width: 84rem; padding: 2rem 1.25rem 4rem; }
-            h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 0 0 .25rem; }
-            h3 { font-size: .95rem; margin: 1rem 0 .25rem; } p, ul { max-width: 48rem; } .soft { color: var(--soft); }
-            section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem;
-              margin: 1.25rem 0; }
-            .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; } .charts > div { flex: 1 1 28rem; min-width: 0; }
-            .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; display: block; }
-            table { border-collapse: collapse; font-size: 12.5px; font-variant-numeric: tabular-nums; }
-            th, td { padding: .2rem .4rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-            th { font-weight: 600; color: var(--soft); } th:first-child, td:first-child { text-align: left; }
-            td.reason { text-align: left; white-space: normal; color: var(--bad); } .facts td { text-align: left; }
-            td.good { color: var(--good); } td.bad { color: var(--bad); }
-            text { font: 12px system-ui, sans-serif; fill: var(--soft); } .grid { stroke: var(--line); }
-            .axis { stroke: var(--soft); stroke-width: .5; } .client { --k: var(--client); fill: var(--k); }
-              .server { --k: var(--server); fill: var(--k); }
-            .curve { fill: none; stroke: var(--k); stroke-width: 2; stroke-linejoin: round; } .fill { fill: var(--k); }
-            .dashed { stroke-dasharray: 6 4; } .key { display: inline-block; margin-right: 1rem; white-space: nowrap; }
-            .key i { display: inline-block; width: 14px; height: 0; border-top: 3px solid var(--k); margin-right: .35rem;
-              vertical-align: middle; } .key i.dashed { border-top-style: dashed; }
-            .c0 { --k: var(--c0); } .c1 { --k: var(--c1); } .c2 { --k: var(--c2); } .c3 { --k: var(--c3); }
-            .c4 { --k: var(--c4); } .c5 { --k: var(--c5); } .c6 { --k: var(--c6); } .c7 { --k: var(--c7); }
-            """;
+        :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --page: #fbfbfa; --card: #fff;
+          --c0: #2a78d6; --c1: #1b9f77; --c2: #d08700; --c3: #d6453d; --c4: #4a3aa7; --c5: #c2528b; --c6: #008300;
+          --c7: #8a5a2b; --good: #13714f; --bad: #b3261e; --client: #4b5c7e; --server: #9aa9c4; }
+        @media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa5b4; --line: #323a46; --page: #14181e;
+          --card: #1b2129; --c0: #5598e7; --c1: #2fb98c; --c2: #e0a32e; --c3: #ee7a72; --c4: #9d8ff0; --c5: #e585b5;
+          --c6: #56b456; --c7: #c39a6b; --good: #57c79c; --bad: #f0867f; --client: #a9b8d6; --server: #5d6d8e; } }
+        body { font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
+          max-width: 84rem; padding: 2rem 1.25rem 4rem; }
+        h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 0 0 .25rem; }
+        h3 { font-size: .95rem; margin: 1rem 0 .25rem; } p, ul { max-width: 48rem; } .soft { color: var(--soft); }
+        section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem;
+          margin: 1.25rem 0; }
+        .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; } .charts > div { flex: 1 1 28rem; min-width: 0; }
+        .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; display: block; }
+        table { border-collapse: collapse; font-size: 12.5px; font-variant-numeric: tabular-nums; }
+        th, td { padding: .2rem .4rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+        th { font-weight: 600; color: var(--soft); } th:first-child, td:first-child { text-align: left; }
+        td.reason { text-align: left; white-space: normal; color: var(--bad); } .facts td { text-align: left; }
+        td.good { color: var(--good); } td.bad { color: var(--bad); }
+        text { font: 12px system-ui, sans-serif; fill: var(--soft); } .grid { stroke: var(--line); }
+        .axis { stroke: var(--soft); stroke-width: .5; } .client { --k: var(--client); fill: var(--k); }
+          .server { --k: var(--server); fill: var(--k); }
+        .curve { fill: none; stroke: var(--k); stroke-width: 2; stroke-linejoin: round; } .fill { fill: var(--k); }
+        .dashed { stroke-dasharray: 6 4; } .key { display: inline-block; margin-right: 1rem; white-space: nowrap; }
+        .key i { display: inline-block; width: 14px; height: 0; border-top: 3px solid var(--k); margin-right: .35rem;
+          vertical-align: middle; } .key i.dashed { border-top-style: dashed; }
+        .c0 { --k: var(--c0); } .c1 { --k: var(--c1); } .c2 { --k: var(--c2); } .c3 { --k: var(--c3); }
+        .c4 { --k: var(--c4); } .c5 { --k: var(--c5); } .c6 { --k: var(--c6); } .c7 { --k: var(--c7); }
+        """;
 
     private final Results results;
     private final Map<String, String> facts;
@@ -52,11 +52,11 @@ final class ReportPage {
     String html() {
         html.setLength(0);
         add("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>");
-        add(
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>Tern beside others</title>");
+        add("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/><title>Tern beside"
+                + " others</title>");
         add("<style>\n" + STYLE + "</style></head><body>\n<h1>Tern beside others</h1>\n");
-        add(
-                "<p class=\"soft\">Same services, same load, client and server in separate processes, one peer at a time.</p>\n");
+        add("<p class=\"soft\">Same services, same load, client and server in separate processes, one peer at a"
+                + " time.</p>\n");
         environment();
         reading();
         results.peers().stream().filter(peer -> peer.startsWith(OURS)).forEach(this::ratios);
@@ -73,19 +73,24 @@ final class ReportPage {
 
     private void reading() {
         add("""
-                <section><h2>How to read it</h2><ul>
-                <li><b>CPU per call, client and server added, decides.</b> It stands the noise of a machine that others use;
-                throughput and latency do not. Look at ratios before absolute numbers, and at the spread before both.</li>
-                <li>Every figure is the median of its rounds. In each round every peer gets fresh processes, trained with eight
-                callers in every scene; one scene is thrown away before the first counts. Every other round runs backwards.</li>
-                <li>Callers wait for each answer before they call again. Latency with many callers is therefore mostly the queue
-                for the processors: the number of callers divided by the throughput; and a slow peer slows its own load down.</li>
-                <li>Latency is told to one percent. Curves and histograms hold every call of all rounds, also failed ones.</li>
-                <li>Bytes are what threads allocated on the heap. Writes are system calls that write, per call: flushes, and what
-                wakes a selector; fewer than one means that calls share them. Switches are those of the threads that lived to the
-                end. What the system does not tell is “n/a”. c is the client, s the server.</li>
-                </ul></section>
-                """);
+            <section><h2>How to read it</h2><ul>
+            <li><b>The main result is the CPU time per call of client and server together.</b> Other users of the machine
+            affect it less than throughput and latency. Compare ratios before absolute numbers, and check the spread
+            first.</li>
+            <li>Every figure is the median of its rounds. In each round, each framework gets new processes, which warm up
+            with eight callers in every scenario. The result of one more run is discarded. In every second round, the
+            frameworks run in reverse order.</li>
+            <li>A caller waits for each answer before its next call. With many callers, the latency is therefore mostly
+            the wait for the processors: the number of callers divided by the throughput. A slow framework gets less
+            load.</li>
+            <li>Latencies are accurate to one percent. Curves and histograms contain all calls of all rounds, including
+            failed calls.</li>
+            <li>Bytes are the bytes that threads allocated on the heap. Writes are write system calls per call: flushes
+            and wake-ups of selectors. Fewer than one means that calls share them. Switches are the context switches of
+            the threads that were alive at the end. “n/a” means that the system does not report the value. c is the
+            client, and s is the server.</li>
+            </ul></section>
+            """);
     }
 
     private void ratios(String ours) {
@@ -95,8 +100,8 @@ final class ReportPage {
             return;
         }
         add("<section><h2>" + escaped(ours) + " against each peer</h2>");
-        add(
-                "<p class=\"soft\">Its CPU per call divided by theirs: 0.50 is half of it.</p><div class=\"wide\"><table>\n");
+        add("<p class=\"soft\">Its CPU per call divided by theirs: 0.50 is half of it.</p><div"
+                + " class=\"wide\"><table>\n");
         add("<tr><th>scene</th>");
         others.forEach(peer -> add("<th>" + escaped(peer) + "</th>"));
         add("</tr>\n");

@@ -83,12 +83,12 @@ final class Side implements AutoCloseable {
     }
 
     String ask(String command) throws IOException {
-        tell(command);
+        send(command);
         return answer(PATIENCE);
     }
 
     /** Sends a command without waiting for the answer. */
-    void tell(String command) throws IOException {
+    void send(String command) throws IOException {
         try {
             commands.write((command + "\n").getBytes(StandardCharsets.UTF_8));
             commands.flush();

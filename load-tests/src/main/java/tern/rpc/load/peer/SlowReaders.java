@@ -36,12 +36,12 @@ public final class SlowReaders {
     private static final double MEGABYTE = 1e6;
 
     private static final String HELP = """
-            Options:
-              --peers=NAME,…     default tern-proto,grpc-java; known here: %s
-              --readers=N        default 1000
-              --seconds=N        default 60
-              --stop-after=N     messages after which a reader takes no more; never when not set
-            """.formatted(String.join(",", PEERS));
+        Options:
+          --peers=NAME,…     default tern-proto,grpc-java; known here: %s
+          --readers=N        default 1000
+          --seconds=N        default 60
+          --stop-after=N     messages after which a reader takes no more; never when not set
+        """.formatted(String.join(",", PEERS));
 
     private final List<String> peers;
     private final int readers;
@@ -159,7 +159,7 @@ public final class SlowReaders {
 
     /** Makes additional calls on the connection that the streams use. */
     private static Measurement calls(Side client) throws IOException {
-        client.tell("run existUser 1 " + CALLS_MILLIS);
+        client.send("run existUser 1 " + CALLS_MILLIS);
         return Measurement.ofClient(client.answerAfter(Duration.ofMillis(CALLS_MILLIS)));
     }
 

@@ -130,7 +130,7 @@ public final class Stability {
             for (Verdict verdict : new Flatness(samples.get(side)).verdicts()) {
                 System.out.printf(
                         "%-6s  %-33s %-5s %s%n",
-                        SIDES.get(side), verdict.what(), verdict.flat() ? "flat" : "GROWS", verdict.told());
+                        SIDES.get(side), verdict.what(), verdict.flat() ? "flat" : "GROWS", verdict.growth());
                 flat &= verdict.flat();
             }
         }

@@ -83,13 +83,13 @@ final class Trial implements AutoCloseable {
 
     Measurement run(Scene scene, int callers, long millis) throws IOException {
         for (Side client : clients) {
-            client.tell("run " + scene.call() + " " + callers + " " + millis);
+            client.send("run " + scene.call() + " " + callers + " " + millis);
         }
-        List<Measurement> told = new ArrayList<>();
+        List<Measurement> results = new ArrayList<>();
         for (Side client : clients) {
-            told.add(Measurement.ofClient(client.answerAfter(Duration.ofMillis(millis))));
+            results.add(Measurement.ofClient(client.answerAfter(Duration.ofMillis(millis))));
         }
-        return told.stream().reduce(Measurement::and).orElseThrow();
+        return results.stream().reduce(Measurement::and).orElseThrow();
     }
 
     /** Returns each server's resources, then each client's resources. */

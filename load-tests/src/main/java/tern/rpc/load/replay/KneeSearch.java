@@ -62,7 +62,7 @@ final class KneeSearch {
     }
 
     /** Records the result of the load run at the rate of {@link #next()}. */
-    void tell(Outcome outcome) {
+    void record(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {
             held = asked;

@@ -112,7 +112,7 @@ public final class Replay {
                 Step step = samples.drive(search.next());
                 print(step);
                 steps.add(step);
-                search.tell(step.outcome());
+                search.record(step.outcome());
                 if (step.outcome() == KneeSearch.Outcome.HELD) {
                     held.put(step.rate(), step);
                 }

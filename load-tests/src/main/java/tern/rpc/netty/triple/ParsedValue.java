@@ -119,13 +119,13 @@ final class ParsedValue {
         if (text.length() <= EXACT_DIGITS && text.indexOf('e') < 0 && text.indexOf('E') < 0) {
             return true;
         }
-        BigDecimal told;
+        BigDecimal exact;
         try {
-            told = new BigDecimal(text);
+            exact = new BigDecimal(text);
         } catch (NumberFormatException e) {
             return false; // The exponent is out of range, so the double is not exact.
         }
-        MathContext digits = new MathContext(told.precision(), RoundingMode.HALF_EVEN);
-        return new BigDecimal(number).round(digits).compareTo(told) == 0;
+        MathContext digits = new MathContext(exact.precision(), RoundingMode.HALF_EVEN);
+        return new BigDecimal(number).round(digits).compareTo(exact) == 0;
     }
 }

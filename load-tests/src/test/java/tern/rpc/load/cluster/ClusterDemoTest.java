@@ -53,10 +53,10 @@ class ClusterDemoTest {
 
     @Test
     void eachSecondIsARowWithTheCallsOfThatSecond() {
-        tell("provider 4001 100 connected", "provider 4003 90 connected", "second");
-        tell("lost 990 1015 false UNAVAILABLE: 127.0.0.1:4003 was lost", "provider 4001 250 silent", "second");
-        tell("provider 4001 300 connected", "provider 4003 110 connected", "second");
-        tell("provider 4001 10 connected", "provider 4003 110 connected", "second");
+        read("provider 4001 100 connected", "provider 4003 90 connected", "second");
+        read("lost 990 1015 false UNAVAILABLE: 127.0.0.1:4003 was lost", "provider 4001 250 silent", "second");
+        read("provider 4001 300 connected", "provider 4003 110 connected", "second");
+        read("provider 4001 10 connected", "provider 4003 110 connected", "second");
 
         assertThat(report.head().lines())
                 .containsExactly(
@@ -73,11 +73,11 @@ class ClusterDemoTest {
     @Test
     void providerServesWhenItIsConnectedAndHadCalls() throws Exception {
         assertThat(report.awaitServing(4001, 0)).isFalse();
-        tell("provider 4001 100 silent", "second");
+        read("provider 4001 100 silent", "second");
         assertThat(report.awaitServing(4001, 0)).isFalse();
-        tell("provider 4001 100 connected", "second");
+        read("provider 4001 100 connected", "second");
         assertThat(report.awaitServing(4001, 0)).isFalse();
-        tell("provider 4001 101 connected", "second");
+        read("provider 4001 101 connected", "second");
         assertThat(report.awaitServing(4001, 0)).isTrue();
 
         report.forget(4001);
@@ -90,7 +90,7 @@ class ClusterDemoTest {
         assertThat(report.verdict(KILL).reasons()).contains("some calls did not end");
         assertThat(report.awaitEnd(0)).isFalse();
 
-        tell("end true 1200");
+        read("end true 1200");
 
         assertThat(report.awaitEnd(0)).isTrue();
         assertThat(report.calls()).isEqualTo(1_200);
@@ -99,10 +99,10 @@ class ClusterDemoTest {
 
     @Test
     void unknownLineIsRefused() {
-        assertThatThrownBy(() -> tell("Exception in thread main")).hasMessageContaining("Exception in thread main");
+        assertThatThrownBy(() -> read("Exception in thread main")).hasMessageContaining("Exception in thread main");
     }
 
-    private void tell(String... lines) {
+    private void read(String... lines) {
         List.of(lines).forEach(report);
     }
 }

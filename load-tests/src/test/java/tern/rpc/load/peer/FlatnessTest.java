@@ -30,14 +30,14 @@ class FlatnessTest {
     }
 
     @Test
-    void heapThatGrowsByMoreThanAMegabyteInTenMinutesIsNot() {
+    void heapThatGrowsByMoreThanAMegabyteInTenMinutesIsNotFlat() {
         List<Verdict> verdicts = verdicts(minute -> held(40_000_000 + minute * 120_000L, 30, 20));
 
         assertThat(verdicts)
                 .filteredOn(verdict -> !verdict.flat())
                 .extracting(Verdict::what)
                 .containsExactly("heap after collection");
-        assertThat(verdicts.get(0).told()).startsWith("+1.20 MB in 10.0 min");
+        assertThat(verdicts.get(0).growth()).startsWith("+1.20 MB in 10.0 min");
     }
 
     @Test
@@ -48,11 +48,11 @@ class FlatnessTest {
         }
 
         assertThat(new Flatness(samples).verdicts()).allMatch(Verdict::flat);
-        assertThat(new Flatness(samples).verdicts().get(0).told()).startsWith("+0.40 MB in 2.4 min");
+        assertThat(new Flatness(samples).verdicts().get(0).growth()).startsWith("+0.40 MB in 2.4 min");
     }
 
     @Test
-    void oneThreadOrDescriptorMoreIsNot() {
+    void oneAdditionalThreadOrDescriptorIsNotFlat() {
         assertThat(verdicts(minute -> held(40_000_000, 30 + minute / 30, 20 + minute / 30)))
                 .filteredOn(verdict -> !verdict.flat())
                 .extracting(Verdict::what)

@@ -18,13 +18,13 @@ class LiveObjectsTest {
     @Test
     void histogramIsReadByClass() {
         String histogram = """
-                 num     #instances         #bytes  class name (module)
-                -------------------------------------------------------
-                   1:         43210        3456789  [B (java.base@17.0.15)
-                   2:             2             48  com.example.A
-                   3:             1             24  com.example.A
-                Total         43213        3456861
-                """;
+             num     #instances         #bytes  class name (module)
+            -------------------------------------------------------
+               1:         43210        3456789  [B (java.base@17.0.15)
+               2:             2             48  com.example.A
+               3:             1             24  com.example.A
+            Total         43213        3456861
+            """;
 
         assertThat(LiveObjects.parse(histogram))
                 .containsOnly(entry("[B", new Counted(43_210, 3_456_789)), entry("com.example.A", new Counted(3, 72)));
@@ -40,7 +40,7 @@ class LiveObjectsTest {
     }
 
     @Test
-    void goThroughALineAndComeBack() {
+    void writtenLineIsReadBack() {
         assertThat(LiveObjects.of(("live " + NOW.words()).split(" ", -1), 1)).isEqualTo(NOW);
     }
 

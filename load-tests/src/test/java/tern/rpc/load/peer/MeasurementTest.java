@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class MeasurementTest {
 
     @Test
-    void goesThroughALineAndComesBack() {
+    void writtenLineIsReadBack() {
         Histogram latencies = Load.newHistogram();
         latencies.recordValueWithCount(5_000_000, 42);
         ProcessCost cost = new ProcessCost(1, 2, ProcessCost.UNKNOWN, 4);
@@ -36,7 +36,7 @@ class MeasurementTest {
     }
 
     @Test
-    void everyCallIsRecordedAndWrongOnesAreCounted() throws InterruptedException {
+    void everyCallIsRecordedAndWrongAnswersAreCounted() throws InterruptedException {
         AtomicInteger calls = new AtomicInteger();
         SceneCall call = () -> {
             int number = calls.incrementAndGet();

@@ -69,7 +69,7 @@ class OutcomeTest {
     }
 
     @Test
-    void ninesOfAPercentileAreItsPlaceOnTheCurve() {
+    void percentileIsPlacedByItsNumberOfNines() {
         assertThat(LatencyCharts.nines(0)).isZero();
         assertThat(LatencyCharts.nines(90)).isCloseTo(1, within(1e-9));
         assertThat(LatencyCharts.nines(99.99)).isCloseTo(4, within(1e-9));

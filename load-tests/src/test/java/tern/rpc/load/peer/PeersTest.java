@@ -103,7 +103,7 @@ class PeersTest {
     }
 
     private static void assertItemsComeAsAskedFor(ProtobufStreams streams) throws Exception {
-        BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+        BlockingQueue<Object> events = new LinkedBlockingQueue<>();
         CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
         streams.watch(FeedRequest.newBuilder().setItems(2).build()).subscribe(new Flow.Subscriber<>() {
             @Override
@@ -113,29 +113,29 @@ class PeersTest {
 
             @Override
             public void onNext(Item item) {
-                told.add(item);
+                events.add(item);
             }
 
             @Override
             public void onError(Throwable failure) {
-                told.add(failure);
+                events.add(failure);
             }
 
             @Override
             public void onComplete() {
-                told.add("end");
+                events.add("end");
             }
         });
 
         Flow.Subscription subscription = subscribed.get(30, TimeUnit.SECONDS);
         subscription.request(1);
-        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
+        assertThat(events.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
-        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
+        assertThat(events.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
         // Armeria signals the end of the stream only if the subscriber has requested another message.
         subscription.request(1);
-        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
-        assertThat(told).isEmpty();
+        assertThat(events.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
+        assertThat(events).isEmpty();
     }
 
     private static void assertBareClientIsAnswered(String name, int port) throws IOException {

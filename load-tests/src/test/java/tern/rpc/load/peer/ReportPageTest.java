@@ -17,7 +17,7 @@ class ReportPageTest {
     private final String html = new ReportPage(Measured.results(), Map.of("JDK", "17 <&>")).html();
 
     @Test
-    void isWellFormedAndNamesEveryPeerAndScene() throws Exception {
+    void pageIsWellFormedAndNamesEveryPeerAndScene() throws Exception {
         Document page = parsed();
 
         String text = page.getDocumentElement().getTextContent();
@@ -39,12 +39,12 @@ class ReportPageTest {
     }
 
     @Test
-    void needsNothingElse() {
+    void pageNeedsNoOtherFile() {
         assertThat(html).doesNotContain("src=", "href=", "url(", "@import", "<script");
     }
 
     @Test
-    void ratiosAreAgainstEachPeer() throws Exception {
+    void pageHasARatioToEachPeer() throws Exception {
         List<String> cells = new ArrayList<>();
         NodeList all = parsed().getElementsByTagName("td");
         for (int i = 0; i < all.getLength(); i++) {

@@ -21,7 +21,7 @@ class SceneCallTest {
 
     @ParameterizedTest
     @MethodSource("scenes")
-    void rightAnswersAreRight(Scene scene) {
+    void answersOfEverySceneAreAccepted(Scene scene) {
         SceneCall call = SceneCall.of(scene.call(), new Peer.Services(services, services, services));
 
         for (int i = 0; i < 20; i++) {

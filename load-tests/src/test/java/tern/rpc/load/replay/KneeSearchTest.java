@@ -17,7 +17,7 @@ class KneeSearchTest {
         KneeSearch search = new KneeSearch(200, 1_000, 20);
 
         while (!search.isDone()) {
-            search.tell(search.next() <= capacity ? Outcome.HELD : Outcome.MISSED);
+            search.record(search.next() <= capacity ? Outcome.HELD : Outcome.MISSED);
         }
 
         assertThat(search.knee()).isBetween(capacity / 1.13, capacity);
@@ -31,7 +31,7 @@ class KneeSearchTest {
 
         while (!search.isDone()) {
             rates.add(search.next());
-            search.tell(Outcome.HELD);
+            search.record(Outcome.HELD);
         }
 
         assertThat(rates).containsExactly(200.0, 320.0, 512.0, 819.0, 1_000.0);
@@ -43,10 +43,10 @@ class KneeSearchTest {
     void nearMissIsTriedOnceMore() {
         KneeSearch search = new KneeSearch(200, 1_000, 20);
 
-        search.tell(answer(search, 200, Outcome.NEAR_MISS));
-        search.tell(answer(search, 200, Outcome.HELD));
-        search.tell(answer(search, 320, Outcome.NEAR_MISS));
-        search.tell(answer(search, 320, Outcome.NEAR_MISS));
+        search.record(answer(search, 200, Outcome.NEAR_MISS));
+        search.record(answer(search, 200, Outcome.HELD));
+        search.record(answer(search, 320, Outcome.NEAR_MISS));
+        search.record(answer(search, 320, Outcome.NEAR_MISS));
 
         assertThat(search.next()).isEqualTo(253);
         assertThat(search.knee()).isEqualTo(200);
@@ -56,18 +56,18 @@ class KneeSearchTest {
     void clearMissNeedsNoRepetition() {
         KneeSearch search = new KneeSearch(200, 1_000, 20);
 
-        search.tell(answer(search, 200, Outcome.MISSED));
+        search.record(answer(search, 200, Outcome.MISSED));
 
         assertThat(search.next()).isEqualTo(125);
     }
 
     @Test
-    void givesUpWhereNothingHolds() {
+    void searchEndsWithoutAKneeIfEveryRateMissesTheTarget() {
         KneeSearch search = new KneeSearch(200, 1_000, 20);
 
         while (!search.isDone()) {
             search.next();
-            search.tell(Outcome.MISSED);
+            search.record(Outcome.MISSED);
         }
 
         assertThat(search.knee()).isZero();
@@ -78,8 +78,8 @@ class KneeSearchTest {
     void stepsAreLimited() {
         KneeSearch search = new KneeSearch(200, 1_000, 2);
 
-        search.tell(answer(search, 200, Outcome.HELD));
-        search.tell(answer(search, 320, Outcome.NEAR_MISS));
+        search.record(answer(search, 200, Outcome.HELD));
+        search.record(answer(search, 320, Outcome.NEAR_MISS));
 
         assertThat(search.isDone()).isTrue();
         assertThat(search.knee()).isEqualTo(200);

@@ -13,7 +13,7 @@ class ReplayTableTest {
     private static final Round ROUND = Round.ALL.get(1);
 
     @Test
-    void rowTellsKneeAndWhatWasSaidFirst() {
+    void rowHasTheKneeAndTheFirstDiagnosis() {
         String table = ReplayTable.markdown(List.of(result(false, step(280, 71.23, 0), "POOL TOO SMALL")));
 
         assertThat(table.lines()).hasSize(3);
@@ -23,13 +23,13 @@ class ReplayTableTest {
     }
 
     @Test
-    void rowWithoutKneeSaysThatNothingHeld() {
+    void rowWithoutAKneeSaysThatNoRateMetTheTarget() {
         assertThat(ReplayTable.markdown(List.of(result(false, null, "POOL TOO SMALL"))))
                 .contains("| none held; at 400 |");
     }
 
     @Test
-    void commaSeparatedLinesQuoteWhatNeedsIt() {
+    void valuesWithCommasAndQuotationMarksAreQuoted() {
         String csv = ReplayTable.csv(List.of(result(false, step(280, 71.23, 0), "POOL TOO SMALL")));
 
         assertThat(csv.lines().toList())
@@ -50,7 +50,7 @@ class ReplayTableTest {
     }
 
     @Test
-    void anotherCauseAndALittleDifferenceAreBad() {
+    void wrongCauseAndSmallDifferenceAreBadVerdicts() {
         assertThat(Verdicts.of(List.of(
                         result(false, step(290, 71, 0), "MANY COMMANDS"),
                         result(true, step(400, 80, 0), "MANY COMMANDS"))))
@@ -59,13 +59,13 @@ class ReplayTableTest {
     }
 
     @Test
-    void fixAloneIsNotJudged() {
+    void fixWithoutAMistakeToCompareIsNotJudged() {
         assertThat(Verdicts.of(List.of(result(true, step(400, 80, 0), "MANY COMMANDS"))))
                 .isEmpty();
     }
 
     @Test
-    void pageShowsEveryBarAndEscapesWhatOthersWrote() {
+    void pageShowsEveryBarAndEscapesForeignText() {
         Result result = result(false, step(280, 71, 0), "POOL TOO SMALL");
 
         String page = new ReplayPage(List.of(result), Map.of("stores", "a < b"), List.of()).html();

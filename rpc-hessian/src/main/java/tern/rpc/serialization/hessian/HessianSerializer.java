@@ -106,7 +106,7 @@ public final class HessianSerializer implements Serializer {
         return !exceptionTexts
                 && !RpcException.class.isAssignableFrom(type)
                 && STANDARD_PACKAGES.stream().noneMatch(type.getName()::startsWith)
-                && policies.values().stream().noneMatch(policy -> policy.knowsException(type));
+                && policies.values().stream().noneMatch(policy -> policy.isKnownException(type));
     }
 
     private boolean isOfAnyService(Class<?> type) {

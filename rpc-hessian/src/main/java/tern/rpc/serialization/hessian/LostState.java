@@ -129,7 +129,7 @@ final class LostState {
         return SORTED.stream().anyMatch(sorted -> sorted.isAssignableFrom(type));
     }
 
-    /** Warns if the container has an order that the receiver does not know. */
+    /** Warns if the container has an order that is not sent to the receiver. */
     static void checkOrder(Object container) {
         Comparator<?> comparator = comparator(container);
         if (comparator != null
@@ -140,8 +140,8 @@ final class LostState {
                         + comparator.getClass().getName())) {
             LOG.warn(
                     "A {} with the comparator {} loses its order in hessian2: the comparator is not sent, and the"
-                            + " receiver sorts by natural order. Send a list or a LinkedHashMap, which keep their order,"
-                            + " or sort at the receiver",
+                        + " receiver sorts by natural order. Send a list or a LinkedHashMap, which keep their order,"
+                        + " or sort at the receiver",
                     container.getClass().getName(),
                     comparator.getClass().getName());
         }

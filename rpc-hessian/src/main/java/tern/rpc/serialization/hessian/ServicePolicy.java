@@ -168,7 +168,7 @@ class ServicePolicy implements ReadableTypes {
      * of the service, if the configuration allows it, or if a method declares the class or a superclass of it. Declared
      * superclasses from the JDK do not count.
      */
-    boolean knowsException(Class<?> type) {
+    boolean isKnownException(Class<?> type) {
         String name = type.getName();
         return listed(name) != null
                 || configured.matches(name)

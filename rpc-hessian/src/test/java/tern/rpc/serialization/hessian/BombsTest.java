@@ -100,7 +100,7 @@ class BombsTest {
     /** Measures the maximum CPU time and heap memory of a message for docs/figures/promises.md. */
     @Test
     @Tag("figures")
-    void worstOfAll() {
+    void mostExpensiveBombsAreReported() {
         WorstCosts costs = new WorstCosts();
         for (int size : new int[] {MIB, 8 * MIB}) {
             Map<String, byte[]> all = Bombs.all(size);

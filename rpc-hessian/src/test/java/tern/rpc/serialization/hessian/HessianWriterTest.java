@@ -234,7 +234,7 @@ class HessianWriterTest {
     }
 
     @Test
-    void anAnswerIsTheRecordedOne() {
+    void writtenAnswerEqualsTheRecordedOne() {
         begin(Integer.MAX_VALUE);
         writer.writeInt(4);
         writer.writeObject("hello");

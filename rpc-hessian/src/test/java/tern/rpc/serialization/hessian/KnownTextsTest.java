@@ -46,7 +46,7 @@ class KnownTextsTest {
     }
 
     @Test
-    void textThatIsNotAsciiIsReadAsEver() {
+    void textThatIsNotAsciiIsReadWithoutTheTable() {
         byte[] message = message("größe", "名", "名字");
 
         for (int i = 0; i < 3; i++) {

@@ -35,7 +35,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void numbersOfAllSizesAmongEachOther() {
+    void numbersOfDifferentSizesAreReadFromOneList() {
         Random random = new Random(7);
         for (int round = 0; round < 2_000; round++) {
             List<@Nullable Integer> numbers = new ArrayList<>();
@@ -57,7 +57,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void listWithAValueThatIsNotAnInt() {
+    void listMayContainValuesOfOtherTypes() {
         List<Object> mixed = new ArrayList<>(Arrays.asList(1, 2, 3L, 4, "five", 6, (short) 7, 8.0, 9, 'x', 10, 11));
 
         assertThat(coding.write(mixed)).isEqualTo(Coding.writeLite(mixed));
@@ -65,7 +65,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void listOfUnknownLength() {
+    void listOfUnknownLengthIsRead() {
         assertThat(coding.read(Coding.bytes("57 91 92 c900 93 5a"), NUMBERS)).isEqualTo(List.of(1, 2, 256, 3));
     }
 
@@ -74,7 +74,7 @@ class NumbersInListsTest {
      * number that might not fit.
      */
     @Test
-    void runsBeforeBinaryDataAroundTheBorder() {
+    void numbersBeforeBinaryDataAreWrittenAsByHessianLiteAroundTheBorder() {
         for (int count = 8_140; count < 8_200; count++) {
             List<Object> values = new ArrayList<>(Collections.nCopies(count, 5));
             values.add(new byte[9_000]);
@@ -86,7 +86,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void eachOfARunIsCounted() {
+    void eachNumberOfARunIsCounted() {
         Coding ten = new Coding(
                 HessianSerializer.builder()
                         .limits(new HessianLimits(64, 10, 10, 10, 100, 4, 1000))

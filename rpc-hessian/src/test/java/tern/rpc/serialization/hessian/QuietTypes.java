@@ -54,7 +54,7 @@ public final class QuietTypes {
         values.addAll(List.of(new StringBuilder("Ada"), new StringBuilder("\u6f22"), new StringBuffer("Ada")));
         values.addAll(List.of(new AtomicIntegerArray(new int[] {1, 2}), new AtomicLongArray(new long[] {1L << 40})));
         values.add(new IllegalStateException().getStackTrace()[0]);
-        TypeShapesTest.arriveAsSent().map(each -> each.get()[1]).forEach(values::add);
+        TypeShapesTest.valuesArriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
             // For some types, all subclasses have the same encoding, so testing one of them is enough.

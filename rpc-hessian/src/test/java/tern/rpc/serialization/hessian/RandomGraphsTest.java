@@ -29,7 +29,7 @@ class RandomGraphsTest {
     }
 
     @Test
-    void floatsAndTheirNeighboursArriveUnharmed() {
+    void floatsAndTheirNeighboursArriveUnchanged() {
         for (int seed = 0; seed < GRAPHS; seed++) {
             Object value = new Graphs(seed, true).next();
 

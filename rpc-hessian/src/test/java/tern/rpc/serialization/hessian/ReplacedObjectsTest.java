@@ -149,7 +149,7 @@ class ReplacedObjectsTest {
     }
 
     @Test
-    void receiverIsNotLedToAllowAClassOfHibernate() {
+    void receiverIsNotAdvisedToAllowAClassOfHibernate() {
         for (Class<?> declared : List.of(Customer.class, Object.class)) {
             assertThatThrownBy(() -> read(SerializableProxy.class, declared))
                     .isInstanceOf(SerializationException.class)
@@ -159,7 +159,7 @@ class ReplacedObjectsTest {
     }
 
     @Test
-    void receiverIsNotLedToAllowClassesThatAttacksUse() {
+    void receiverIsNotAdvisedToAllowClassesThatAttacksUse() {
         assertThatThrownBy(() -> coding.read(Coding.bytes("43 \"org.quartz.utils.Anything\" 90 60"), Object.class))
                 .hasMessageContaining("class org.quartz.utils.Anything may not be read at ")
                 .hasMessageContaining("classes of this package are not data; send a type of your own")

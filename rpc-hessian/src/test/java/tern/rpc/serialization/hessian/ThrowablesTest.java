@@ -133,8 +133,8 @@ class ThrowablesTest {
                 .isExactlyInstanceOf(RuntimeException.class)
                 .hasNoCause()
                 .message()
-                .matches(
-                        "tern\\.rpc\\.serialization\\.SerializationException \\(logged by the server as [0-9a-f]{8}\\)");
+                .matches("tern\\.rpc\\.serialization\\.SerializationException \\(logged by the server as"
+                        + " [0-9a-f]{8}\\)");
     }
 
     @Test
@@ -239,7 +239,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void oneFieldIsEnough() {
+    void exceptionWithOneFieldIsRead() {
         byte[] bytes = Coding.bytes("43 \"java.lang.IllegalArgumentException\" 91 \"detailMessage\" 60 \"boom\"");
 
         assertThat(coding.readThrowable(bytes))
@@ -287,7 +287,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void exceptionsThatMakeTheirMessageOfFieldsKeepIt() throws URISyntaxException {
+    void exceptionsThatComputeTheirMessageFromFieldsKeepIt() throws URISyntaxException {
         URISyntaxException uri = new URISyntaxException("ht tp", "blank", 2);
         DateTimeParseException date = new DateTimeParseException("no date", "nonsense", 0);
 
@@ -402,7 +402,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void anExceptionIsNoValueWhereAnythingMayStand() {
+    void exceptionIsRefusedWhereObjectIsDeclared() {
         assertThatThrownBy(() -> coding.read(coding.write(List.of(new IllegalStateException("x")))))
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("java.lang.IllegalStateException");
@@ -477,7 +477,7 @@ class ThrowablesTest {
 
     /** Readers in other languages know the exception only by this name, so the name must not contain Tern's package. */
     @Test
-    void theFailureOfAGenericCallBearsItsNameOnTheWire() {
+    void failureOfAGenericCallHasItsNameOnTheWire() {
         byte[] bytes =
                 coding.writeThrowable(new tern.rpc.transport.GenericException(new IllegalStateException("why")), 0);
 

@@ -266,7 +266,7 @@ class TypeShapesTest {
 
     private final Coding coding = Coding.of(Shapes.class);
 
-    static Stream<Arguments> arriveAsSent() {
+    static Stream<Arguments> valuesArriveAsSent() {
         return Stream.of(
                         new AtomicBoolean(true),
                         new AtomicInteger(5),
@@ -336,7 +336,7 @@ class TypeShapesTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void arriveAsSent(String name, Object value) {
+    void valuesArriveAsSent(String name, Object value) {
         Object read = coding.through(value, Object.class);
 
         assertThat(read).as(name).hasSameClassAs(value);
@@ -360,7 +360,7 @@ class TypeShapesTest {
         }
     }
 
-    static Stream<Arguments> arriveAsDeclared() {
+    static Stream<Arguments> valuesArriveAsTheDeclaredType() {
         List<Integer> list = new ArrayList<>(List.of(3, 1));
         Map<String, Integer> map = new HashMap<>(Map.of("k", 1));
         return Stream.of(
@@ -419,7 +419,7 @@ class TypeShapesTest {
 
     @ParameterizedTest
     @MethodSource
-    void arriveAsDeclared(@Nullable Object sent, Class<?> declared, @Nullable Object expected) {
+    void valuesArriveAsTheDeclaredType(@Nullable Object sent, Class<?> declared, @Nullable Object expected) {
         Object read = coding.through(sent, declared);
 
         if (expected != null) {
@@ -430,7 +430,7 @@ class TypeShapesTest {
         }
     }
 
-    static Stream<Arguments> doNotFit() {
+    static Stream<Arguments> valuesThatDoNotFitTheDeclaredTypeAreRefused() {
         return Stream.of(
                 Arguments.of(128, byte.class),
                 Arguments.of(1 << 20, Short.class),
@@ -454,7 +454,7 @@ class TypeShapesTest {
 
     @ParameterizedTest
     @MethodSource
-    void doNotFit(Object sent, Class<?> declared) {
+    void valuesThatDoNotFitTheDeclaredTypeAreRefused(Object sent, Class<?> declared) {
         assertThatThrownBy(() -> coding.through(sent, declared))
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("is declared");

@@ -64,7 +64,7 @@ class VectorsTest {
     private final Coding coding = Coding.of(Vectors.class);
 
     @TestFactory
-    Stream<DynamicTest> writtenAsRecordedAndReadBack() {
+    Stream<DynamicTest> valuesAreWrittenAsRecordedAndReadBack() {
         List<String[]> rows = rows();
         List<Object> values = values();
         return IntStream.range(0, values.size())

@@ -159,7 +159,7 @@ class WrittenBytesTest {
 
     @ParameterizedTest
     @EnumSource
-    void textsOfEveryLengthAroundTheBorders(Alphabet alphabet) {
+    void textsAreWrittenAsByHessianLiteAtEveryLengthAroundTheBorders(Alphabet alphabet) {
         for (int border : new int[] {0, 0x20, 48, 0x400, 2048, 8176, 8192, 0x8000, 0x10000, 0x18000}) {
             for (int length = Math.max(0, border - 3); length <= border + 3; length++) {
                 String text = alphabet.text(length);
@@ -172,7 +172,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void numbersOfEverySize() {
+    void numbersOfEverySizeAreWrittenAsByHessianLite() {
         List<Object> numbers = new ArrayList<>();
         for (int bit = 0; bit < Long.SIZE; bit++) {
             for (long step = -2; step <= 2; step++) {
@@ -220,7 +220,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void binaryDataOfEveryLengthAroundTheBorders() {
+    void binaryDataIsWrittenAsByHessianLiteAtEveryLengthAroundTheBorders() {
         for (int border : new int[] {0, 16, 0x400, 8189, 2 * 8189, 0x10000}) {
             for (int length = Math.max(0, border - 20); length <= border + 20; length++) {
                 assertSameBytes(new byte[length]);
@@ -230,7 +230,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void fieldsOfEveryKind() {
+    void fieldsOfEveryTypeAreWrittenAsByHessianLite() {
         Plain plain = new Plain();
         plain.next = new Plain();
         plain.next.next = plain;
@@ -273,7 +273,7 @@ class WrittenBytesTest {
      * many values, it uses a hash table.
      */
     @Test
-    void referencesAmongMany() {
+    void referencesToManyObjectsAreWrittenAsByHessianLite() {
         for (int count : new int[] {1, 15, 16, 17, 18, 127, 128, 129, 130, 511, 513, 5_000}) {
             Random random = new Random(count);
             List<List<Object>> lists = new ArrayList<>();
@@ -319,7 +319,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void typesThatHessianLiteReadsByUnsafe() {
+    void typesThatHessianLiteReadsByUnsafeAreWrittenAsByHessianLite() {
         BigInteger large = BigInteger.ONE.shiftLeft(31);
         for (BigInteger number : List.of(
                 new BigInteger("0"),
@@ -344,7 +344,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void arraysAndBuildersOfTheJdk() {
+    void arraysAndBuildersOfTheJdkAreWrittenAsByHessianLite() {
         StringBuilder itself = trimmed("\u6f22\u5b57");
         StringBuffer buffer = new StringBuffer("caf\u00e9 \u00ff");
         buffer.trimToSize();
@@ -389,7 +389,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void moreDefinitionsThanHaveATagOfTheirOwn() {
+    void moreDefinitionsThanShortTagsAreWrittenAsByHessianLite() {
         LocalDateTime at = LocalDateTime.of(2024, 2, 29, 1, 2, 3, 4);
         List<Object> values = new ArrayList<>(List.of(new Plain(), new Cents(1), TimeUnit.DAYS, Thread.State.NEW, at));
         Collections.addAll(
@@ -411,7 +411,7 @@ class WrittenBytesTest {
 
     /** Writes all graphs with the same writer and the same array. Writing fails for some of the graphs. */
     @Test
-    void randomGraphsThroughOneWriterThatFailsNowAndThen() {
+    void writerThatSometimesFailsWritesRandomGraphsAsHessianLite() {
         Random random = new Random(5);
         for (int seed = 0; seed < GRAPHS; seed++) {
             Object value = new Graphs(seed, false).next();

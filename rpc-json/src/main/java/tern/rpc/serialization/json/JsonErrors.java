@@ -177,13 +177,14 @@ final class JsonErrors {
         if (message.contains(OUT_OF_RANGE)) {
             return FOUND_TOO_LARGE;
         }
-        // A wrong element is reported with its own type, so a list as the expected type means that there is no list.
+        // Jackson reports a wrong element with the type of the element. If the expected type is a list, the list itself
+        // is missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";
     }
 
-    /** Returns an example of a type whose strings have a form of their own, such as a date; null for other types. */
+    /** Returns an example of a type whose strings must have a particular form, such as a date; null for other types. */
     static @Nullable String exampleOf(Class<?> type) {
         return EXAMPLES.get(type);
     }

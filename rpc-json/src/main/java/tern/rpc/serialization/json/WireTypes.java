@@ -43,7 +43,7 @@ final class WireTypes extends JacksonModule {
         context.addDeserializers(new OptionalNumbers());
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
-        context.addDeserializerModifier(new PlainTimesRead()); // Jackson calls the modifier first that was added last.
+        context.addDeserializerModifier(new PlainTimesRead()); // Jackson calls the last added modifier first
         context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
         context.addValueInstantiators(new QuickConstructors()); // Jackson calls QuickConstructors before RoomOfObjects.

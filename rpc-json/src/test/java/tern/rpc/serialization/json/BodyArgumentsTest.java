@@ -220,14 +220,14 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void severalParametersByPosition() {
+    void severalParametersAreReadByPosition() {
         assertThat(method("add").arguments("[1,2]")).containsExactly(1L, 2L);
         assertThat(method("both").arguments("[{\"name\":\"Ann\"},[\"a\"]]"))
                 .containsExactly(new Person("Ann", 0), List.of("a"));
     }
 
     @Test
-    void severalParametersByName() {
+    void severalParametersAreReadByName() {
         assertThat(method("add").arguments("{\"b\":2,\"a\":1}")).containsExactly(1L, 2L);
         assertThat(method("both").arguments("{\"tags\":[\"a\"]}")).containsExactly(null, List.of("a"));
         assertRefused("add", "{\"a\":1}", "Greetings/add, parameter 2 (b) is missing: expected long");
@@ -503,14 +503,14 @@ class BodyArgumentsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-            {"id":"7"}               | $.id: expected java.util.UUID such as 123e4567-e89b-12d3-a456-426614174000
-            {"zone":"Nowhere"}       | $.zone: expected java.time.ZoneId such as Europe/Berlin
-            {"label":"***"}          | $.label: expected byte[] in base64 such as AQI=
-            {"pieces":3000000000}    | $.pieces: expected int, found a number that does not fit
-            {"grams":99999999999999999999} | $.grams: expected long, found a number that does not fit
-            {"pieces":"many"}        | $.pieces: expected java.lang.Integer
-            {"tags":"fragile"}       | $.tags: expected java.lang.String[], found no array
-            """)
+        {"id":"7"}               | $.id: expected java.util.UUID such as 123e4567-e89b-12d3-a456-426614174000
+        {"zone":"Nowhere"}       | $.zone: expected java.time.ZoneId such as Europe/Berlin
+        {"label":"***"}          | $.label: expected byte[] in base64 such as AQI=
+        {"pieces":3000000000}    | $.pieces: expected int, found a number that does not fit
+        {"grams":99999999999999999999} | $.grams: expected long, found a number that does not fit
+        {"pieces":"many"}        | $.pieces: expected java.lang.Integer
+        {"tags":"fragile"}       | $.tags: expected java.lang.String[], found no array
+        """)
     void formOfAWrongValueIsShown(String json, String message) {
         assertThatThrownBy(() -> Texts.of(Parcels.class, "send").arguments(json))
                 .hasMessage("Parcels/send, parameter 1 (parcel) at " + message);

@@ -212,7 +212,7 @@ public class JsonBombsTest {
     }
 
     @Test
-    void objectsThatAreSentEmptyGetNoMoreRoomThanTheirTextPaysFor() {
+    void emptyObjectsMayTakeOnlyAMultipleOfTheMemoryOfTheirText() {
         String bomb = bombs(MIB).get("empty objects");
 
         assertThatThrownBy(() -> arguments("wide", bomb))
@@ -236,7 +236,7 @@ public class JsonBombsTest {
 
     @Test
     @Tag("figures")
-    void worstOfAll() {
+    void mostExpensiveBombsAreReported() {
         WorstCosts costs = new WorstCosts();
         for (Map.Entry<String, String> entry : bombs(MIB).entrySet()) {
             byte[] bomb = entry.getValue().getBytes(UTF_8);

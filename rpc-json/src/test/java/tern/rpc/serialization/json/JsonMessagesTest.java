@@ -62,7 +62,7 @@ class JsonMessagesTest {
     }
 
     @Test
-    void messagesInsideJavaTypesToo() {
+    void messagesInsideJavaTypesHaveTheirCanonicalFormToo() {
         Cart cart = new Cart("Ann", List.of(TEA, Item.getDefaultInstance()), Map.of("a", TEA));
         Texts carts = method("cart");
 

@@ -39,7 +39,7 @@ class GateOptionsTest {
     }
 
     @Test
-    void everythingCanBeSaid() throws CannotRunException {
+    void everyOptionIsRead() throws CannotRunException {
         GateOptions options = GateOptions.parse(with(
                 "--arguments=[\"Ada\", 2]",
                 "--group=north",
@@ -74,37 +74,37 @@ class GateOptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    rate=500               | unknown argument 'rate=500'; expected --name=value; see --help
-                    --rate                 | unknown argument '--rate'; expected --name=value; see --help
-                    --speed=5              | unknown argument '--speed=5'; expected --name=value; see --help
-                    --rate=0               | --rate is '0'; expected calls a second, more than 0 and at most 1000000
-                    --rate=fast            | --rate is 'fast'; expected calls a second, more than 0 and at most 1000000
-                    --rate=NaN             | --rate is 'NaN'; expected calls a second, more than 0 and at most 1000000
-                    --seconds=0            | --seconds is '0'; expected a whole number from 1 to 86400
-                    --seconds=30s          | --seconds is '30s'; expected a whole number from 1 to 86400
-                    --warm-up=-1           | --warm-up is '-1'; expected a whole number from 0 to 3600
-                    --users=5000           | --users is '5000'; expected a whole number from 1 to 1000
-                    --latency=100          | --latency is '100'; expected a number above 0 with a unit, such as 100ms, 2s or 1m
-                    --timeout=0s           | --timeout is '0s'; expected a number above 0 with a unit, such as 100ms, 2s or 1m
-                    --actuator=here        | --actuator is 'here'; expected http:// or https://, a host and a port
-                    --header=secret        | --header is 'secret'; expected NAME:VALUE
-                    --url=http://other:1   | --url is given twice
-                    """)
+        rate=500               | unknown argument 'rate=500'; expected --name=value; see --help
+        --rate                 | unknown argument '--rate'; expected --name=value; see --help
+        --speed=5              | unknown argument '--speed=5'; expected --name=value; see --help
+        --rate=0               | --rate is '0'; expected calls a second, more than 0 and at most 1000000
+        --rate=fast            | --rate is 'fast'; expected calls a second, more than 0 and at most 1000000
+        --rate=NaN             | --rate is 'NaN'; expected calls a second, more than 0 and at most 1000000
+        --seconds=0            | --seconds is '0'; expected a whole number from 1 to 86400
+        --seconds=30s          | --seconds is '30s'; expected a whole number from 1 to 86400
+        --warm-up=-1           | --warm-up is '-1'; expected a whole number from 0 to 3600
+        --users=5000           | --users is '5000'; expected a whole number from 1 to 1000
+        --latency=100          | --latency is '100'; expected a number above 0 with a unit, such as 100ms, 2s or 1m
+        --timeout=0s           | --timeout is '0s'; expected a number above 0 with a unit, such as 100ms, 2s or 1m
+        --actuator=here        | --actuator is 'here'; expected http:// or https://, a host and a port
+        --header=secret        | --header is 'secret'; expected NAME:VALUE
+        --url=http://other:1   | --url is given twice
+        """)
     void wrongOptionGetsOneLine(String argument, String line) {
         assertRefused(with(argument), line);
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --service=S --method=m                             | --url is missing; expected the server, such as http://localhost:20880; see --help
-                    --url=localhost:20880 --service=S --method=m       | --url is 'localhost:20880'; expected http:// or https://, a host and a port
-                    --url=dubbo://h:20880 --service=S --method=m       | --url is 'dubbo://h:20880'; expected http:// or https://, a host and a port
-                    --url=http://h:1/S/m --service=S --method=m        | --url is 'http://h:1/S/m'; expected no path after host and port, which --service and --method make
-                    --url=http://h:1 --method=m                        | --service is missing; expected an interface, such as example.GreetingService; see --help
-                    --url=http://h:1 --service=a/b --method=m          | --service is 'a/b'; expected an interface, such as example.GreetingService
-                    --url=http://h:1 --service=S                       | --method is missing; expected a method, such as greet or place~Si; see --help
-                    --url=http://h:1 --service=S --method=m(int)       | --method is 'm(int)'; expected a method, such as greet or place~Si
-                    """)
+        --service=S --method=m                             | --url is missing; expected the server, such as http://localhost:20880; see --help
+        --url=localhost:20880 --service=S --method=m       | --url is 'localhost:20880'; expected http:// or https://, a host and a port
+        --url=dubbo://h:20880 --service=S --method=m       | --url is 'dubbo://h:20880'; expected http:// or https://, a host and a port
+        --url=http://h:1/S/m --service=S --method=m        | --url is 'http://h:1/S/m'; expected no path after host and port, which --service and --method make
+        --url=http://h:1 --method=m                        | --service is missing; expected an interface, such as example.GreetingService; see --help
+        --url=http://h:1 --service=a/b --method=m          | --service is 'a/b'; expected an interface, such as example.GreetingService
+        --url=http://h:1 --service=S                       | --method is missing; expected a method, such as greet or place~Si; see --help
+        --url=http://h:1 --service=S --method=m(int)       | --method is 'm(int)'; expected a method, such as greet or place~Si
+        """)
     void missingOrInvalidTargetIsRefused(String arguments, String line) {
         assertRefused(List.of(arguments.split(" ")), line);
     }

@@ -211,7 +211,7 @@ class SloGateTest {
         /nowhere | /rpc/diagnosis answers with 404; expose it with management.endpoints.web.exposure.include=health,rpc
         /other   | /rpc/diagnosis answers with something else than a diagnosis
         """)
-    void actuatorWithoutDiagnosisIsSaidBeforeTheLoad(String path, String line) throws Exception {
+    void actuatorWithoutDiagnosisIsReportedBeforeTheLoad(String path, String line) throws Exception {
         Run run = run("--method=only0", "--arguments=0", "--actuator=" + actuator(path));
 
         assertThat(run.status()).isEqualTo(2);

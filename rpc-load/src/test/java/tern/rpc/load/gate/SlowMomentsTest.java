@@ -33,7 +33,7 @@ class SlowMomentsTest {
     }
 
     @Test
-    void slownessAndErrorsAreLookedAt() {
+    void slowAndFailedSecondsAreDiagnosed() {
         moments.report(second(1, SLOW, 0, false));
         moments.report(second(6, FAST, 1, false));
 
@@ -41,7 +41,7 @@ class SlowMomentsTest {
     }
 
     @Test
-    void looksAreFiveSecondsApart() {
+    void diagnosesAreFiveSecondsApart() {
         for (int second = 1; second <= 12; second++) {
             moments.report(second(second, SLOW, 0, false));
         }
@@ -65,7 +65,7 @@ class SlowMomentsTest {
     }
 
     @Test
-    void diagnosisThatCannotBeHadIsSaid() {
+    void missingDiagnosisIsReportedWithItsReason() {
         reports.add(CompletableFuture.failedFuture(new IOException("gone")));
         moments.report(second(1, SLOW, 0, false));
 

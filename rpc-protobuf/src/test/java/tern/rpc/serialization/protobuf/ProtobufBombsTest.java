@@ -242,7 +242,7 @@ class ProtobufBombsTest {
     /** Measures the largest cost of all messages, for docs/figures/promises.md. */
     @Test
     @Tag("figures")
-    void worstOfAll() {
+    void mostExpensiveBombsAreReported() {
         WorstCosts costs = new WorstCosts();
         for (Map.Entry<String, byte[]> entry : bombs(MIB).entrySet()) {
             for (Class<?> type : TYPES) {

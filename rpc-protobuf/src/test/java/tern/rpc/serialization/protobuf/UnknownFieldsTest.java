@@ -197,7 +197,7 @@ class UnknownFieldsTest {
 
     /** A map entry has no unknown fields, because its parser skips them without creating a set for them. */
     @Test
-    void entriesOfMapsHaveNone() {
+    void entriesOfMapsHaveNoUnknownFields() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
         byte[] newColour = bytes(0x0a, 5, 0x0a, 1, 'k', 0x10, NEW_COLOUR);
 
@@ -311,7 +311,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void newNumbersOfClosedEnumsAreKeptInSmallItemsAndRefusedInNothingElse() {
+    void newNumbersOfClosedEnumsAreLimitedByTheBytesOfTheMessage() {
         Row row = Row.newBuilder()
                 .setUnknownFields(UnknownFieldSet.newBuilder()
                         .mergeVarintField(Row.COLOUR_FIELD_NUMBER, NEW_COLOUR)
@@ -340,7 +340,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void aCodecOfItsOwnLogs() {
+    void codecWithoutAWarningListenerReadsUnknownFields() {
         byte[] bytes = rows(10_000, 0, strange());
 
         assertThatCode(() -> new ProtobufCodec().parse(Page.class, bytes, 0, bytes.length))

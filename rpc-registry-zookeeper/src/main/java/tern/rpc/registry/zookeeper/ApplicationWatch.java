@@ -41,7 +41,7 @@ final class ApplicationWatch {
                 Known.BY_ADDRESS,
                 data -> known.parse(new String(data, StandardCharsets.UTF_8)),
                 this::changed);
-        this.metadata = new MetadataCache(session, processMetadata, this::tell);
+        this.metadata = new MetadataCache(session, processMetadata, this::notifyListeners);
         this.unsupported = Stream.of(Rule.Kind.SCRIPTS, Rule.Kind.MESH)
                 .map(kind -> new RuleWatch(session, kind, application, NO_SERVICE, () -> {}))
                 .toList();
@@ -97,10 +97,10 @@ final class ApplicationWatch {
         known.retain(processes());
         metadata.update(processes());
         instances.keep(processes());
-        tell();
+        notifyListeners();
     }
 
-    private void tell() {
+    private void notifyListeners() {
         // guarded() catches exceptions: a failing listener must not prevent the other listeners from being called.
         List.copyOf(listeners).forEach(session::guarded);
     }

@@ -229,7 +229,7 @@ final class MetadataCache implements Session.Listener {
             return;
         }
         entry.processes.clear();
-        tell();
+        notifyListener();
     }
 
     private void failed(Entry entry, Known process, String why) {
@@ -240,7 +240,7 @@ final class MetadataCache implements Session.Listener {
         }
         if (entry.failures == 1) {
             name(entry, process, why);
-            tell();
+            notifyListener();
         }
     }
 
@@ -248,7 +248,7 @@ final class MetadataCache implements Session.Listener {
      * Reports a change. While other revisions are being read, the changes are reported at intervals, because each
      * report causes work for all providers.
      */
-    private void tell() {
+    private void notifyListener() {
         if (reads == 0 && calls == 0 && unread.isEmpty() && waiting.isEmpty()) {
             changed.run();
         } else {

@@ -150,7 +150,7 @@ final class Session implements AutoCloseable {
             schedule(
                     () -> {
                         if (lastSession == 0) {
-                            tellStale();
+                            reportOutage();
                         }
                     },
                     STALE_AFTER);
@@ -230,7 +230,7 @@ final class Session implements AutoCloseable {
                 watchers.sessionBegins();
                 LOG.info("Connected to {}", settings.url());
             }
-            tell(listener -> listener.connected(isNew));
+            notifyListeners(listener -> listener.connected(isNew));
         } else if (connected) {
             connected = false;
             long loss = ++losses;
@@ -238,7 +238,7 @@ final class Session implements AutoCloseable {
             schedule(
                     () -> {
                         if (losses == loss) {
-                            tellStale();
+                            reportOutage();
                         }
                     },
                     STALE_AFTER);
@@ -281,13 +281,13 @@ final class Session implements AutoCloseable {
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
                 // If the address or the TLS settings are wrong, the listeners are informed without further waiting.
-                tellStale();
+                reportOutage();
             }
         }
     }
 
     /** Logs the outage and informs the listeners. A changed cause is logged and reported at most once a minute. */
-    private void tellStale() {
+    private void reportOutage() {
         String why = settings.url() + " does not answer" + (lastCause.isEmpty() ? "" : ": " + lastCause);
         if (!why.equals(lastStale)
                 && outages.warn(() -> why + "; the lists of providers stay as they are, and Tern tries again", null)) {
@@ -295,14 +295,14 @@ final class Session implements AutoCloseable {
         }
         outage = lastStale.isEmpty() ? why : lastStale;
         String current = outage;
-        tell(listener -> listener.stale(current));
+        notifyListeners(listener -> listener.stale(current));
     }
 
     /**
      * Informs all listeners, even if one of them throws an exception. The other listeners would otherwise keep old
      * lists.
      */
-    private void tell(Consumer<Listener> change) {
+    private void notifyListeners(Consumer<Listener> change) {
         List.copyOf(listeners).forEach(listener -> guarded(() -> change.accept(listener)));
     }
 

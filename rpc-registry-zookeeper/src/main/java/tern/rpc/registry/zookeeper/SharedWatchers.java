@@ -11,9 +11,9 @@ import org.apache.zookeeper.Watcher;
 
 /**
  * The watchers of one session. The ZooKeeper client keeps a watcher until a watched node changes or the session ends,
- * even if nobody is interested in the change any more. All watches with the same key therefore share one watcher, so
- * that watching the same nodes again and again needs no further memory. ZooKeeper then also reports each change only
- * once. Confined to the session's thread.
+ * even if no listener is left. All watches with the same key therefore share one watcher, so that watching the same
+ * nodes again and again needs no further memory. ZooKeeper then also reports each change only once. Confined to the
+ * session's thread.
  */
 final class SharedWatchers {
 
@@ -32,11 +32,11 @@ final class SharedWatchers {
         @Override
         public void process(WatchedEvent event) {
             if (event.getType() != Event.EventType.None) {
-                session.execute(() -> tell(event));
+                session.execute(() -> notifyListeners(event));
             }
         }
 
-        private void tell(WatchedEvent event) {
+        private void notifyListeners(WatchedEvent event) {
             List.copyOf(listeners).forEach(listener -> session.guarded(() -> listener.accept(event)));
         }
     }

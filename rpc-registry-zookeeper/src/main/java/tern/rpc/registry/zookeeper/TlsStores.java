@@ -54,7 +54,7 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A killed process leaves the files behind, but nobody knows the password of these files.
+        // A killed process leaves the files behind, but their random password was only in the process's memory.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();

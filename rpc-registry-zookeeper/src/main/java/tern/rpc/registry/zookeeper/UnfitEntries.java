@@ -17,7 +17,10 @@ final class UnfitEntries {
     private static final int MAX_NAMED = 5;
 
     private final ServiceKey service;
-    private final NavigableSet<String> others = new TreeSet<>(); // the first of them, and one more
+
+    /** The first services in alphabetical order, at most {@link #MAX_NAMED} and one that is not named. */
+    private final NavigableSet<String> others = new TreeSet<>();
+
     private boolean isAnyDisabled;
     private boolean isAnyUnknown;
 

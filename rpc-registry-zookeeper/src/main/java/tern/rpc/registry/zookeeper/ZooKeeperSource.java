@@ -61,10 +61,10 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     }
 
     @Override
-    public void start(Consumer<EndpointSnapshot> told) {
+    public void start(Consumer<EndpointSnapshot> newListener) {
         session.start();
         session.execute(() -> {
-            listener = told;
+            listener = newListener;
             rules.start();
             if (subscription.level().hasInterfaces()) {
                 providers.start();
@@ -107,11 +107,12 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     @Override
     public void stale(String why) {
         stale = why;
-        EndpointSnapshot told = last;
-        if (told == null || told.state() == EndpointSnapshot.State.UNKNOWN) {
-            tell(EndpointSnapshot.unknown(clock.instant(), why));
+        EndpointSnapshot reported = last;
+        if (reported == null || reported.state() == EndpointSnapshot.State.UNKNOWN) {
+            report(EndpointSnapshot.unknown(clock.instant(), why));
         } else {
-            tell(EndpointSnapshot.stale(told.instances(), clock.instant(), why).withRules(told.rules()));
+            report(EndpointSnapshot.stale(reported.instances(), clock.instant(), why)
+                    .withRules(reported.rules()));
         }
     }
 
@@ -130,7 +131,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         EndpointSnapshot heard = instances.isEmpty()
                 ? new EndpointSnapshot(EndpointSnapshot.State.EMPTY, instances, clock.instant(), whyNobody())
                 : EndpointSnapshot.heard(instances, clock.instant());
-        tell(heard.withRules(rules.rules(match::addressesOf)));
+        report(heard.withRules(rules.rules(match::addressesOf)));
     }
 
     private String whyNobody() {
@@ -177,9 +178,9 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         return interfaces && names && watched.values().stream().allMatch(ApplicationWatch::isHeard);
     }
 
-    private void tell(EndpointSnapshot snapshot) {
-        Consumer<EndpointSnapshot> told = listener;
-        if (told == null || (last != null && snapshot.saysTheSameAs(last))) {
+    private void report(EndpointSnapshot snapshot) {
+        Consumer<EndpointSnapshot> current = listener;
+        if (current == null || (last != null && snapshot.saysTheSameAs(last))) {
             return;
         }
         last = snapshot;
@@ -189,7 +190,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 session.settings().url(),
                 snapshot.state(),
                 snapshot.instances().size());
-        told.accept(snapshot);
+        current.accept(snapshot);
     }
 
     /**

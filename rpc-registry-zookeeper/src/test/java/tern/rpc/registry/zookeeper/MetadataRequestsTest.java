@@ -72,7 +72,7 @@ class MetadataRequestsTest {
     }
 
     @Test
-    void oneProcessOfARevisionIsAskedForAllConsumers() throws Exception {
+    void oneProcessOfARevisionIsCalledForAllConsumers() throws Exception {
         register("10.0.0.1", "same");
         register("10.0.0.2", "same");
         register("10.0.0.3", "same");
@@ -100,7 +100,7 @@ class MetadataRequestsTest {
     }
 
     @Test
-    void anotherProcessOfTheRevisionIsAskedAfterAFailure() throws Exception {
+    void anotherProcessOfTheRevisionIsCalledAfterAFailure() throws Exception {
         answers = process -> process.equals(requests.get(0))
                 ? CompletableFuture.failedFuture(new IllegalStateException("refused"))
                 : services();

@@ -182,7 +182,7 @@ class OutageLinesTest {
     }
 
     @Test
-    void sourceThatStartsDuringAnOutageIsToldWhy() throws Exception {
+    void sourceThatStartsDuringAnOutageGetsTheReason() throws Exception {
         open(RegistryUrl.parse("zookeeper://127.0.0.1:1"));
         Snapshots first = new Snapshots();
         registry.source(new Subscription(GREETING, "dubbo")).start(first);

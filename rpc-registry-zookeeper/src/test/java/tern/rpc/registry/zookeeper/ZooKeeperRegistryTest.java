@@ -88,7 +88,7 @@ class ZooKeeperRegistryTest {
     }
 
     @Test
-    void providerStandsAtBothLevelsWithMetadataAndMapping() throws Exception {
+    void providerIsRegisteredAtBothLevelsWithMetadataAndMapping() throws Exception {
         Publication publication = publish(registry(), 20880);
 
         assertThat(publication.problem()).isEmpty();
@@ -397,7 +397,7 @@ class ZooKeeperRegistryTest {
     }
 
     @Test
-    void metadataThatComesLaterIsFoundByATryLater() throws Exception {
+    void metadataThatAppearsLaterIsFoundByALaterAttempt() throws Exception {
         zooKeeper.create("/dubbo/mapping/cap.Greeting", "shop", CreateMode.PERSISTENT);
         zooKeeper.create(PROCESSES + "/10.0.0.9:1", process("r1"), CreateMode.EPHEMERAL);
         Snapshots snapshots = look(registry(), new Subscription(GREETING, "dubbo"));

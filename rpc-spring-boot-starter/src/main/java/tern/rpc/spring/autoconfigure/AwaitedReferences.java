@@ -55,10 +55,14 @@ final class AwaitedReferences {
         return known;
     }
 
-    /** Returns a supplement to the message that something has no reference; an empty string if all are known. */
+    /**
+     * Returns the end of a message that no reference uses a setting: beans that are created later may have further
+     * references. Returns an empty string if all references are known.
+     */
     String mayBeMore() {
         return areAllKnown
                 ? ""
-                : ". Beans that are created later, and whose @Bean method returns an interface, may have references, too";
+                : ". Beans that are created later, and whose @Bean method returns an interface, may have references,"
+                        + " too";
     }
 }

@@ -53,7 +53,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
     }
 
     /** @throws InvalidPropertyException if the changed policy is not one of Tern's policies */
-    private static String policy(Choice before, Choice now) {
+    private static String policy(ProviderChoice before, ProviderChoice now) {
         if (now.policy().equals(before.policy())) {
             return "";
         }

@@ -44,7 +44,7 @@ record ClientSettings(
         Duration checkTimeout,
         Duration resolveInterval,
         Addresses url,
-        Choice choice,
+        ProviderChoice choice,
         boolean waitForReady,
         @Nullable RegistryUrl registry,
         @Nullable Path registryCache,
@@ -73,7 +73,7 @@ record ClientSettings(
                 Registries.in("rpc.client.url", client.url()).findAny().isPresent()
                         ? Addresses.NONE
                         : Addresses.parse("rpc.client.url", client.url()),
-                Choice.of(client),
+                ProviderChoice.of(client),
                 client.waitForReady(),
                 registry(client),
                 directory(client.registryCache()),
@@ -195,7 +195,7 @@ record ClientSettings(
 
     private static void checkName(String property, @Nullable String name) {
         if (name != null) {
-            Choice.notBlank(property, name);
+            ProviderChoice.notBlank(property, name);
         }
     }
 
@@ -203,7 +203,7 @@ record ClientSettings(
      * Returns the settings for choosing among providers: the settings of the client, and the settings of each service
      * in the properties.
      */
-    List<Choice> choices() {
+    List<ProviderChoice> choices() {
         return Stream.concat(
                         Stream.of(choice),
                         services.entrySet().stream()

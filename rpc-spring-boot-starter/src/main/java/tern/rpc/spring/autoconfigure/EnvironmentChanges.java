@@ -55,7 +55,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
         if (event.getClass().getName().equals(EVENT)) {
-            keys(event).forEach(this::tellFixed);
+            keys(event).forEach(this::warnAboutFixed);
             references.ifAvailable(client -> client.change(environment));
             limits.ifAvailable(server -> server.change(environment));
         }
@@ -78,7 +78,7 @@ final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> 
     }
 
     /** Warns once about a changed property of Tern whose new value is used only after a restart. */
-    private synchronized void tellFixed(String key) {
+    private synchronized void warnAboutFixed(String key) {
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(key, '.');
         if (!name.isEmpty()
                 && known.roots().stream().anyMatch(root -> root.isAncestorOf(name))

@@ -227,7 +227,7 @@ final class ExportedBeans {
         Set<Class<?>> services = interfaces(beans, name, annotation);
         if (bean != null) {
             MisplacedMarks.check(name, ClassUtils.getUserClass(bean), services);
-            WebMappings.tell(ClassUtils.getUserClass(bean), services);
+            WebMappings.log(ClassUtils.getUserClass(bean), services);
         }
         for (Class<?> type : services) {
             add(name, export(name, type, key(name, type, annotation), annotation.weight()));

@@ -43,7 +43,7 @@ final class FixedJsonSettings {
 
     private FixedJsonSettings() {}
 
-    static void tell(Environment environment) {
+    static void log(Environment environment) {
         List<String> ignored = ignored(environment);
         if (!ignored.isEmpty()) {
             LOG.info(

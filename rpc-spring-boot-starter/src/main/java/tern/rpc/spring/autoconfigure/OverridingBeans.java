@@ -78,7 +78,7 @@ final class OverridingBeans {
             LOG.info("{} gets none of the local beans {}, because they have other names", where, otherNames);
         }
         if (found.isEmpty()) {
-            tellOfOthers(where, others);
+            logOthers(where, others);
             return null;
         }
         LOG.info("{} gets the local bean '{}', which overrides the reference", where, found.get(0));
@@ -89,7 +89,7 @@ final class OverridingBeans {
      * Logs that the reference does not use a local bean that is not a service, such as a bean of a {@code
      * TestConfiguration}.
      */
-    private void tellOfOthers(String where, List<String> names) {
+    private void logOthers(String where, List<String> names) {
         List<String> unused = names.stream()
                 .filter(name -> ExportedBeans.annotation(beans, name) == null)
                 .toList();

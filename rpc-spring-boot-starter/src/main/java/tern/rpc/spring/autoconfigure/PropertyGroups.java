@@ -163,9 +163,9 @@ final class PropertyGroups {
     }
 
     /**
-     * Returns the properties that are meant if a property stands where the application chooses a name, as in {@code
-     * rpc.client.services.timeout}, or in {@code rpc.client.services.*.timeout}, of which Spring drops the asterisk.
-     * Returns null for any other name.
+     * Returns the properties that are probably meant if the name of a service is missing, as in {@code
+     * rpc.client.services.timeout}. Spring drops an asterisk, so {@code rpc.client.services.*.timeout} has the same
+     * form. Returns null for any other name.
      */
     private @Nullable String withName(List<String> group) {
         int last = group.size() - 1;

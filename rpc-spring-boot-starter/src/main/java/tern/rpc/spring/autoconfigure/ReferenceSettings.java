@@ -38,7 +38,7 @@ record ReferenceSettings(
         Map<String, MethodSettings> methods,
         int connections,
         boolean check,
-        Choice choice,
+        ProviderChoice choice,
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 

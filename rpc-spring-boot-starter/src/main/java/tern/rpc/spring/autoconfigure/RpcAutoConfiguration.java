@@ -55,7 +55,7 @@ public final class RpcAutoConfiguration {
             RpcClientProperties client,
             RpcLimitsProperties limits,
             ConfigurableListableBeanFactory beans) {
-        return () -> UnusedSettings.tell(Stream.of(
+        return () -> UnusedSettings.log(Stream.of(
                         UnusedSettings.find(environment, server, client, limits),
                         UnusedAttributes.ofServices(beans, server))
                 .flatMap(List::stream)

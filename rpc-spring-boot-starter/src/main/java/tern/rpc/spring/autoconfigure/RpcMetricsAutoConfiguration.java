@@ -53,7 +53,7 @@ public final class RpcMetricsAutoConfiguration {
     @Lazy(false)
     WeakenedSettings rpcWeakenedSettings(
             RpcServerProperties server, RpcLimitsProperties limits, Environment environment, RpcMeters meters) {
-        return WeakenedSettings.of(server, limits, environment).tell(meters);
+        return WeakenedSettings.of(server, limits, environment).report(meters);
     }
 
     @Bean

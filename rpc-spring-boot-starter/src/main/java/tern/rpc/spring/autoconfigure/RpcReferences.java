@@ -392,8 +392,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         awaited.known().forEach(this::expect);
         used.complete();
         sayKnown();
-        used.tellUnused(all, awaited);
-        UnusedSettings.tell(unusedAttributes());
+        used.logUnused(all, awaited);
+        UnusedSettings.log(unusedAttributes());
     }
 
     private synchronized List<String> unusedAttributes() {

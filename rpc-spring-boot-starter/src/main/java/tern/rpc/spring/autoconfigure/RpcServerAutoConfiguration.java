@@ -106,7 +106,7 @@ public final class RpcServerAutoConfiguration {
         boolean authorized = authorizers.stream().findAny().isPresent();
         JsonFormat format = json.getIfAvailable();
         if (format != null && format.getClass().getName().equals(OptionalModules.JSON_CODEC)) {
-            FixedJsonSettings.tell(beans.getBean(Environment.class));
+            FixedJsonSettings.log(beans.getBean(Environment.class));
         }
         if (format != null && settings.mayPagesCall(authorized)) {
             LOG.warn("Pages in browsers of this network can call this server: it listens on all addresses, does not"
@@ -213,7 +213,7 @@ public final class RpcServerAutoConfiguration {
 
         @Bean
         SmartInitializingSingleton rpcUnusedWebServerSettings(Environment environment) {
-            return () -> UnusedSettings.tell(UnusedSettings.ofWebServer(environment));
+            return () -> UnusedSettings.log(UnusedSettings.ofWebServer(environment));
         }
     }
 

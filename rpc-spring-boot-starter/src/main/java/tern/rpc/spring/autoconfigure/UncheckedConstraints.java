@@ -86,11 +86,11 @@ final class UncheckedConstraints {
                             + " constraints (HV000151). Move them to the interface",
                     shown(altered));
         }
-        tellWithoutValid(type, shallow, isValidated);
+        logMissingValid(type, shallow, isValidated);
     }
 
     /** Logs that the constraints inside arguments are not checked. Without {@link Validated}, this may be intended. */
-    private static void tellWithoutValid(Class<?> type, List<String> parameters, boolean isValidated) {
+    private static void logMissingValid(Class<?> type, List<String> parameters, boolean isValidated) {
         if (parameters.isEmpty()) {
             return;
         }

@@ -108,7 +108,7 @@ final class UnusedSettings {
         }
     }
 
-    static void tell(List<String> unused) {
+    static void log(List<String> unused) {
         if (!unused.isEmpty()) {
             LOG.warn("Settings without effect: {}", String.join("; ", unused));
         }

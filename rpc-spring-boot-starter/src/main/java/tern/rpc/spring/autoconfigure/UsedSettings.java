@@ -88,8 +88,8 @@ final class UsedSettings {
     }
 
     /** Warns about settings and fallbacks that no reference uses. */
-    synchronized void tellUnused(ConfigurableListableBeanFactory beans, AwaitedReferences awaited) {
-        UnusedSettings.tell(UnusedSettings.find(environment, properties, byName));
+    synchronized void logUnused(ConfigurableListableBeanFactory beans, AwaitedReferences awaited) {
+        UnusedSettings.log(UnusedSettings.find(environment, properties, byName));
         SettingsOfNoMethod.shared(properties, byName)
                 .forEach(text -> LOG.warn("{}. To tell them apart, set name in @RpcReference", text));
         properties.services().keySet().stream()

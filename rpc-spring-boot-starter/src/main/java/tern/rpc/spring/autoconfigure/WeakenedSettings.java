@@ -108,7 +108,7 @@ final class WeakenedSettings {
     }
 
     /** Reports the settings in one log line, and registers a gauge for each of them. */
-    WeakenedSettings tell(RpcMeters meters) {
+    WeakenedSettings report(RpcMeters meters) {
         if (!inForce.isEmpty()) {
             LOG.warn("These settings make the server less safe: {}", joined(inForce));
         }

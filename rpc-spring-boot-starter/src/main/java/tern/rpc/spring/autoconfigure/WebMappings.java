@@ -30,7 +30,7 @@ final class WebMappings {
     private WebMappings() {}
 
     /** @param type the class of the bean, not of its proxy */
-    static void tell(Class<?> type, Set<Class<?>> services) {
+    static void log(Class<?> type, Set<Class<?>> services) {
         if (MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(CONTROLLER)) {
             return;
         }

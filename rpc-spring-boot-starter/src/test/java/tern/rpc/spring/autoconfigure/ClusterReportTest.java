@@ -90,7 +90,7 @@ class ClusterReportTest {
     }
 
     @Test
-    void answeringEjectedAndUnreachableProvidersAreTold() {
+    void answeringEjectedAndUnreachableProvidersAreReported() {
         provider(Greeter.class)
                 .run(good -> provider(Broken.class).run(broken -> {
                     String url = addressOf(good) + "," + addressOf(broken) + "," + CLOSED;

@@ -27,7 +27,7 @@ class DubboAnnotationsTest {
     }
 
     @Test
-    void applicationWithoutThemIsNotWarnedAbout(CapturedOutput output) {
+    void applicationWithoutAnnotationsOfDubboCausesNoWarning(CapturedOutput output) {
         application().run(here -> assertThat(here).hasNotFailed());
 
         assertThat(output).doesNotContain(WARNING);

@@ -99,7 +99,7 @@ class FirstCallsTest {
     }
 
     @Test
-    void whoOnlyCallsOpensNoPortForThem() {
+    void applicationThatOnlyCallsStartsNoEventLoopForFirstCalls() {
         application(Counted.class).run(here -> {
             here.getBean(RpcAutoConfiguration.FIRST_CALLS);
 
@@ -151,7 +151,7 @@ class FirstCallsTest {
     }
 
     @Test
-    void theirFailureDoesNotStopTheStart() {
+    void failureOfTheFirstCallsDoesNotStopTheStart() {
         provider(Greeter.class, Broken.class).run(there -> assertThat(there).hasNotFailed());
     }
 }

@@ -82,7 +82,7 @@ class JavaxAnnotationsTest {
     }
 
     @Test
-    void serviceWithoutThemIsNotWarnedAbout(CapturedOutput output) {
+    void serviceWithoutAnnotationsOfJavaEeCausesNoWarning(CapturedOutput output) {
         provider(Greeter.class).run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain("Annotations of Java EE");

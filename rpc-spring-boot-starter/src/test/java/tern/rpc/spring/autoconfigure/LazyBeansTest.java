@@ -188,7 +188,7 @@ class LazyBeansTest {
     }
 
     @Test
-    void lazyBeanWhoseClassIsHiddenIsSomethingThatCalls(CapturedOutput output) {
+    void lazyBeanWithAHiddenClassMayMakeCalls(CapturedOutput output) {
         lazily(application(HiddenUser.class))
                 .withPropertyValues(NOWHERE)
                 .run(here -> assertThat(here).hasNotFailed());

@@ -206,7 +206,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void runnersCall() {
+    void runnersMayCall() {
         try (ConfigurableApplicationContext here = start(Runs.class)) {
             assertThat(here.getBean(Runs.class).heard).isEqualTo("Good day, runner");
         }
@@ -263,7 +263,7 @@ class LocalAddressTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"local,127.0.0.1:1", "local,local", "local://here", "local?weight=5"})
-    void localStandsAlone(String address) {
+    void localIsRefusedBesideAnotherAddress(String address) {
         application(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.client.url=" + address)
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))

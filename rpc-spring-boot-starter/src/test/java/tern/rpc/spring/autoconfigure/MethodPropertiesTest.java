@@ -44,7 +44,7 @@ class MethodPropertiesTest {
                 "methods.hi.one-way=true | is true, but Desk/hi returns java.lang.String | Remove the property,"
                         + " because",
             })
-    void propertyIsNamed(String property, String description, String action) {
+    void invalidPropertyIsNamedWithTheRemedy(String property, String description, String action) {
         RpcStartException failure = startWith(property);
 
         String name = "rpc.client.services.desk." + property.substring(0, property.indexOf('='));

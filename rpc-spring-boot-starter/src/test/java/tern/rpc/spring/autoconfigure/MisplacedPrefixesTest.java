@@ -168,7 +168,7 @@ class MisplacedPrefixesTest {
     }
 
     @Test
-    void tableOfGrpcStartersIsThatOfTheDocumentation() throws Exception {
+    void tableOfGrpcStartersEqualsTheDocumentation() throws Exception {
         List<String> rows = Files.readAllLines(Path.of("..", "docs", "grpc.md"));
 
         Stream.of(GrpcStarterProperties.OF_SERVERS, GrpcStarterProperties.OF_CHANNELS)
@@ -181,7 +181,7 @@ class MisplacedPrefixesTest {
     }
 
     @Test
-    void tableOfDubboIsThatOfTheDocumentation() throws Exception {
+    void tableOfDubboEqualsTheDocumentation() throws Exception {
         List<String> rows = Files.readAllLines(Path.of("..", "docs", "from-dubbo.md"));
 
         assertThat(MisplacedPrefixes.INSTEAD_OF_DUBBO)

@@ -10,7 +10,7 @@ class NettyVersionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"4.2.16.Final", "4.1.130.Final", "4.2.9.Final", "3.10.6.Final"})
-    void olderOneIsNamedWithTheLineThatRaisesIt(String found) {
+    void olderVersionIsReportedWithTheLineThatRaisesIt(String found) {
         assertThat(NettyVersion.warning(found))
                 .contains(
                         "Netty " + found,
@@ -21,7 +21,7 @@ class NettyVersionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"4.2.17.Final", "4.2.20.Final", "4.3.0.Final", "5.0.0.Alpha1", "4.2.17.Final-SNAPSHOT"})
-    void newerOneIsFine(String found) {
+    void newerVersionCausesNoWarning(String found) {
         assertThat(NettyVersion.warning(found)).isNull();
     }
 
@@ -34,7 +34,7 @@ class NettyVersionTest {
     }
 
     @Test
-    void missingOneIsNoReasonToWarn() {
+    void missingVersionCausesNoWarning() {
         assertThat(NettyVersion.warning(null)).isNull();
     }
 }

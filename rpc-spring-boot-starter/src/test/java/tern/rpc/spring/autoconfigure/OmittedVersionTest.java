@@ -52,7 +52,7 @@ class OmittedVersionTest {
     }
 
     @Test
-    void callOverTripleReachesTheOnlyExportAndTheServerTellsItOnce(CapturedOutput output) {
+    void callOverTripleReachesTheOnlyExportAndTheServerLogsItOnce(CapturedOutput output) {
         LOGGING.setLogLevel(LOGGER, LogLevel.INFO);
         try {
             provider(First.class)

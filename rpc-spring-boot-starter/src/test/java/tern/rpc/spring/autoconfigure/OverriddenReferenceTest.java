@@ -155,7 +155,7 @@ class OverriddenReferenceTest {
         }
 
         @Test
-        void referenceGetsIt(@Autowired Consumers consumers) {
+        void referenceGetsTheReplacement(@Autowired Consumers consumers) {
             assertThat(consumers.field.hello("Ada")).isEqualTo("by hand, Ada");
         }
     }
@@ -176,7 +176,7 @@ class OverriddenReferenceTest {
         }
 
         @Test
-        void referenceGetsIt(@Autowired Consumers consumers) {
+        void referenceGetsTheReplacement(@Autowired Consumers consumers) {
             assertThat(consumers.field.hello("Ada")).isEqualTo("stub, Ada");
             assertThat(consumers.beanMethod.hello("Ada")).isEqualTo("stub, Ada");
         }

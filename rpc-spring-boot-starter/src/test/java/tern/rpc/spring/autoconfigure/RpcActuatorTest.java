@@ -158,7 +158,7 @@ class RpcActuatorTest {
     }
 
     @Test
-    void nothingIsMissedWithoutActuator() {
+    void applicationStartsWithoutActuator() {
         provider(Greeter.class)
                 .withClassLoader(new FilteredClassLoader(Endpoint.class, HealthIndicator.class))
                 .run(there -> assertThat(there)

@@ -49,7 +49,7 @@ class RpcAotTest {
 
     /** This class contains a single test, because the generated classes stay loaded and would affect further tests. */
     @Test
-    void preparedContextServesAndCallsAndKnowsItsInterfaces() throws Exception {
+    void preparedContextServesAndCallsAndHasHintsForItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
         RuntimeHints hints = new RuntimeHints();
         ClassName initializer = prepare(Application.class, files, hints);

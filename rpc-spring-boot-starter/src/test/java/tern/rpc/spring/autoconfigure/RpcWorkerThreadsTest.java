@@ -46,7 +46,7 @@ class RpcWorkerThreadsTest {
     @ExtendWith(OutputCaptureExtension.class)
     @Test
     @EnabledForJreRange(max = JRE.JAVA_20)
-    void askingForVirtualThreadsWhereThereAreNoneIsAnsweredInTheLog(CapturedOutput output) {
+    void missingVirtualThreadsAreReportedInTheLog(CapturedOutput output) {
         provider(ThreadTeller.class)
                 .withPropertyValues("spring.threads.virtual.enabled=true")
                 .run(there -> assertThat(there).hasNotFailed());

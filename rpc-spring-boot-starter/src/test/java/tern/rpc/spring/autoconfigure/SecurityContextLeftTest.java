@@ -40,7 +40,7 @@ class SecurityContextLeftTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
-    void isNotSeenByTheNextCaller(String protocol) {
+    void securityContextOfACallIsNotSeenByTheNextCaller(String protocol) {
         provider(Careless.class)
                 .withPropertyValues("rpc.server.threads=1", "rpc.server.max-queue-wait=20s")
                 .run(there -> consumerOf(there, Caller.class)

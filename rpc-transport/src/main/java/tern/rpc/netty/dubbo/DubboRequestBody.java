@@ -339,7 +339,7 @@ final class DubboRequestBody {
             if (without.contains(name)) {
                 // services often pass on remote.application, so its omission is not logged
                 if (!name.equals(REMOTE_APPLICATION)) {
-                    LEFT_OUT.tell(name);
+                    LEFT_OUT.warn(name);
                 }
                 return;
             }

@@ -89,7 +89,7 @@ interface BodyReader {
      */
     boolean isEmptyAtEnd();
 
-    /** Returns the memory that the received bytes occupy that have not been returned as messages yet. */
+    /** Returns the memory of the received bytes that have not been returned as messages yet. */
     int held();
 
     /**

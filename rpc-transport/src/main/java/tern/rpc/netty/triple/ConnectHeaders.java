@@ -105,7 +105,7 @@ final class ConnectHeaders {
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         TripleMetadata.write(metadata, (name, value) -> {
             if (isReserved(name)) {
-                LEFT_OUT.tell(name.toString());
+                LEFT_OUT.warn(name.toString());
             } else if (!HeaderCase.NAME.contentEquals(name)) {
                 headers.accept(name, value);
             }

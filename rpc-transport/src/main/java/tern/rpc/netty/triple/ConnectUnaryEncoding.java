@@ -63,7 +63,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements Connec
                     .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange.head().method())) {
-                // "vary" tells caches to store a separate answer for each accepted coding
+                // "vary" makes caches store a separate answer for each accepted coding
                 whole.add("vary", ConnectHeaders.ACCEPT_ENCODING);
             }
         }

@@ -65,15 +65,16 @@ final class CorsGate {
             }
             exchange.onHead(answer -> addTo(answer, origin));
         } else if (origin != null && !is(head, HttpMethod.GET) && !is(head, HttpMethod.HEAD)) {
-            tell(exchange, origin, "may not make calls");
+            logOnce(exchange, origin, "may not make calls");
             if (!options || !cors.isOff()) {
                 throw new HttpRefusal(
                         HttpResponseStatus.FORBIDDEN,
-                        "web pages of this origin may not make calls; add the origin to rpc.server.cors.allowed-origins");
+                        "web pages of this origin may not make calls; add the origin to"
+                                + " rpc.server.cors.allowed-origins");
             }
         } else {
             if (origin != null) {
-                tell(exchange, origin, "cannot read the answer of its call");
+                logOnce(exchange, origin, "cannot read the answer of its call");
             }
             if (!cors.isOff()) {
                 exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));
@@ -86,7 +87,7 @@ final class CorsGate {
     }
 
     /** Logs each refused origin once, because a browser does not show the reason to the page or its developer. */
-    private void tell(HttpExchange exchange, CharSequence origin, String what) {
+    private void logOnce(HttpExchange exchange, CharSequence origin, String consequence) {
         if (logged.size() >= MAX_LOGGED_ORIGINS) {
             return;
         }
@@ -97,7 +98,7 @@ final class CorsGate {
                             + " not contain its origin. If the page is yours, add {}",
                     name,
                     exchange.connection().remoteAddress(),
-                    what,
+                    consequence,
                     name.equals("null") ? "the site that serves it; a page opened from a file has no origin" : name);
         }
     }

@@ -11,7 +11,7 @@ final class DeferredMistake {
 
     private volatile @Nullable RpcException fault;
     // the format in which the error is reported; null for the format of the call
-    private volatile @Nullable HttpForm teller;
+    private volatile @Nullable HttpForm reporter;
     // the format in which an authorizer's refusal is reported; null for the format of the call
     private volatile @Nullable HttpForm strangersForm;
     private volatile boolean admitted;
@@ -19,7 +19,7 @@ final class DeferredMistake {
     /** Sets the error and the format in which it is reported. */
     void set(RpcException mistake, HttpForm form) {
         fault = mistake;
-        teller = form;
+        reporter = form;
     }
 
     /** Adds an error that is reported in the call's own format, unless an error is already set. */
@@ -53,7 +53,7 @@ final class DeferredMistake {
 
     /** Returns the protocol format in which a failure is reported; null for the format of the call. */
     @Nullable
-    HttpForm teller(RpcException failure) {
-        return failure == fault ? teller : admitted ? null : strangersForm;
+    HttpForm reporter(RpcException failure) {
+        return failure == fault ? reporter : admitted ? null : strangersForm;
     }
 }

@@ -14,7 +14,7 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
     private final MessageDeframer deframer;
     private final boolean mayBeCompressed;
     private @Nullable Frame ready;
-    private boolean asked;
+    private boolean isRequested;
 
     /** @param mayBeCompressed whether the headers declare gzip compression */
     FramedBody(Framing framing, int maxRequestBytes, boolean mayBeCompressed) {
@@ -24,7 +24,7 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
 
     @Override
     public void message(int flags, ByteBuf payload) {
-        asked = false;
+        isRequested = false;
         ready = new Frame(payload, flags);
     }
 
@@ -39,8 +39,8 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
 
     @Override
     public @Nullable Frame next(boolean ended) {
-        if (ready == null && !asked) {
-            asked = true;
+        if (ready == null && !isRequested) {
+            isRequested = true;
             deframer.request(1);
         }
         Frame frame = ready;

@@ -74,7 +74,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
     public void refuse(HttpExchange exchange, RpcException reason) {
         Http2Headers head = head(false);
         GrpcHeaders.addStatus(head, reason.status());
-        GrpcHeaders.tellExecuted(head, Executed.NO);
+        GrpcHeaders.addExecuted(head, Executed.NO);
         if (exchange.head().contains(GrpcHeaders.ENCODING)) {
             head.set(GrpcHeaders.ACCEPT_ENCODING, GrpcHeaders.ENCODINGS);
         }
@@ -183,7 +183,7 @@ final class GrpcForm implements HttpForm, CallEncoding {
             Metadata metadata) {
         Http2Headers trailers = GrpcHeaders.trailers(failure == null ? null : failure.status(), metadata);
         if (failure != null) {
-            GrpcHeaders.tellExecuted(trailers, failure.executed());
+            GrpcHeaders.addExecuted(trailers, failure.executed());
         }
         if (head != null && failure != null) {
             return new HttpWrite(exchange, null, null, head.setAll(trailers), true);

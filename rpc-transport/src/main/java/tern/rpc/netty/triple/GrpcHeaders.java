@@ -59,7 +59,7 @@ final class GrpcHeaders {
      * Adds the header that states whether a failed call was executed. Adds nothing if it is unknown whether the call
      * was executed.
      */
-    static void tellExecuted(Http2Headers head, Executed executed) {
+    static void addExecuted(Http2Headers head, Executed executed) {
         if (executed != Executed.MAYBE) {
             head.set(EXECUTED, executed == Executed.YES ? YES : NO);
         }

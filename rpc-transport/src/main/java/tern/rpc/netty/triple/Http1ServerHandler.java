@@ -329,8 +329,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the rest of an answer cannot be sent. Closes the connection, which tells the peer that the answer is
-     * incomplete.
+     * Called when the rest of an answer cannot be sent. Closes the connection. To the peer, the close means that the
+     * answer is incomplete.
      */
     void abandon(Http1Exchange of) {
         if (of == exchange) {

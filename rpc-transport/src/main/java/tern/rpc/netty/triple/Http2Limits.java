@@ -209,10 +209,11 @@ final class Http2Limits {
     /**
      * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
-     * @param something whether the frame counts as progress; false for an empty DATA frame that does not end its stream
+     * @param isProgress whether the frame counts as progress; false for an empty DATA frame that does not end its
+     *     stream
      */
-    void arrived(boolean something) throws Http2Exception {
-        if (something) {
+    void arrived(boolean isProgress) throws Http2Exception {
+        if (isProgress) {
             emptyData = 0;
         } else if (++emptyData > MAX_EMPTY_DATA) {
             throw calmDown(emptyData + " frames of data in a row were empty and did not end their stream");

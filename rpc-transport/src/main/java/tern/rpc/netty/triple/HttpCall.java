@@ -56,7 +56,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         this.encoding = encoding;
         this.body = new RequestBody(exchange, reader, this);
         this.answer = new HttpAnswer(this, acceptsGzip);
-        this.hidden = exchange.connection().handler().asksAuthorizers() ? new DeferredMistake() : null;
+        this.hidden = exchange.connection().handler().hasAuthorizers() ? new DeferredMistake() : null;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos() + timeoutNanos);
     }
 
@@ -404,10 +404,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     @Override
-    public void start(Receiver told) {
+    public void start(Receiver newReceiver) {
         exchange.execute(() -> {
             answer.watch();
-            body.start(told);
+            body.start(newReceiver);
             ready(); // the stream may have become ready before the receiver was set
         });
     }
@@ -459,11 +459,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         if (!claimResult()) {
             return;
         }
-        HttpForm teller = hidden != null && failure instanceof RpcException rpc ? hidden.teller(rpc) : null;
-        if (teller == null) {
+        HttpForm reporter = hidden != null && failure instanceof RpcException rpc ? hidden.reporter(rpc) : null;
+        if (reporter == null) {
             answer.fail(failure, metadata);
         } else {
-            teller.refuse(exchange, (RpcException) failure);
+            reporter.refuse(exchange, (RpcException) failure);
         }
     }
 

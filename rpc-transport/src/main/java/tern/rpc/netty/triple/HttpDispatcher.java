@@ -109,7 +109,7 @@ final class HttpDispatcher implements HttpRequests {
         boolean connectUnsaid =
                 meant == json && ConnectGetForm.queryOf(exchange.head()) != null && ConnectGetForm.isMeant(exchange);
         HttpForm form = connectUnsaid ? connectGet : meant;
-        if (!connection.handler().asksAuthorizers()) {
+        if (!connection.handler().hasAuthorizers()) {
             return form.call(exchange, connection.handler().services());
         }
         if (connectUnsaid) {
@@ -153,7 +153,7 @@ final class HttpDispatcher implements HttpRequests {
         checkOnce(tokens, called, head, TOKEN);
         checkOnce(tokens, called, head, AUTHORIZATION);
         tokens.check(called, GrpcHeaders.text(head, TOKEN), GrpcHeaders.text(head, AUTHORIZATION));
-        if (!connection.handler().asksAuthorizers()) {
+        if (!connection.handler().hasAuthorizers()) {
             connection.callerIsKnown();
         }
     }

@@ -140,11 +140,11 @@ final class JoinedWrites extends ChannelDuplexHandler {
         writeJoined(own);
         own.flush();
         if (spareBytes > reportedSpareBytes) {
-            tellSpare();
+            reportSpare();
         }
     }
 
-    private void tellSpare() {
+    private void reportSpare() {
         int change = spareBytes - reportedSpareBytes;
         // the field is set before the change is reported, because the report may close the connection
         reportedSpareBytes = spareBytes;
@@ -154,7 +154,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private void spare(int change) {
         spareBytes += change;
         if (spareBytes < reportedSpareBytes) {
-            tellSpare();
+            reportSpare();
         }
     }
 

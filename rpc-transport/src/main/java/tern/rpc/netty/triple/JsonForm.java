@@ -170,7 +170,8 @@ final class JsonForm implements HttpForm {
                             ? method + " cannot be called by " + verb
                                     + (method.payload() == Payload.RAW
                                             ? ", but only with gRPC"
-                                            : ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly = true) in the interface")
+                                            : ", because it is not read-only; use POST, or mark it @RpcMethod(readOnly"
+                                                    + " = true) in the interface")
                             : "the HTTP method " + PeerText.name(verb) + " is not served; use POST",
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);
@@ -274,7 +275,7 @@ final class JsonForm implements HttpForm {
         if (reason instanceof HttpRefusal refusal && !refusal.headerName().isEmpty()) {
             head.set(refusal.headerName(), refusal.headerValue());
         }
-        GrpcHeaders.tellExecuted(head, reason.wasExecuted());
+        GrpcHeaders.addExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
             head.set("www-authenticate", "Bearer"); // RFC 9110, 15.5.2 requires www-authenticate for status 401
         }

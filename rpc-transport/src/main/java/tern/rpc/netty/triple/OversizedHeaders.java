@@ -74,7 +74,7 @@ final class OversizedHeaders {
         }
         copy(trailers, GrpcHeaders.STATUS, reduced);
         copy(trailers, GrpcHeaders.MESSAGE, reduced);
-        GrpcHeaders.tellExecuted(reduced, GrpcHeaders.executed(trailers::get));
+        GrpcHeaders.addExecuted(reduced, GrpcHeaders.executed(trailers::get));
         return reduced;
     }
 
@@ -91,6 +91,6 @@ final class OversizedHeaders {
                 new Status(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "the " + what + " of the answer have " + bytes + " bytes; the client accepts at most " + most));
-        GrpcHeaders.tellExecuted(headers, Executed.YES);
+        GrpcHeaders.addExecuted(headers, Executed.YES);
     }
 }

@@ -101,19 +101,19 @@ final class PlainAnswers {
     void taken(int counted) {
         waiting -= counted;
         if (waiting < reported) {
-            tell();
+            report();
         }
     }
 
     /** Called after a flush. Reports to the connection how many bytes the socket has not accepted; usually none. */
     void flushed() {
         if (waiting > reported) {
-            tell();
+            report();
         }
     }
 
     /** Reports the change in the number of waiting bytes to the connection. The exchanges do not report these bytes. */
-    private void tell() {
+    private void report() {
         long change = waiting - reported;
         reported = waiting; // the field is set before add() is called, because add() may close the connection
         connection.unread().add(change);

@@ -454,10 +454,5 @@ final class RequestBody {
             decoded(counted);
             frame.payload().release();
         }
-
-        @Override
-        public boolean isCompressed() {
-            return frame.isCompressed();
-        }
     }
 }

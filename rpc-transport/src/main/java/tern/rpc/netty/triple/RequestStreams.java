@@ -147,8 +147,8 @@ final class RequestStreams {
     }
 
     /**
-     * Passes waiting calls to another connection, as many as it serves now. A stream with sent messages waits, because
-     * it could not be attempted again.
+     * Passes waiting calls to another connection, up to the number that this connection can serve now. A stream that
+     * has sent messages is not passed on, because its call could not be repeated.
      */
     private void relieve() {
         relieving = false;

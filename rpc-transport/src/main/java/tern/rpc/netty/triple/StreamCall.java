@@ -42,7 +42,7 @@ final class StreamCall extends ClientCall {
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Writer writer; // writes the messages of the stream; null until the stream is opened
     private volatile boolean opened;
-    private volatile boolean awaitsOpening; // true if the sender has been told to wait until the stream is opened
+    private volatile boolean awaitsOpening; // true if the sender waits until the stream is opened
     private @Nullable GrpcAnswer ending;
 
     StreamCall(
@@ -151,27 +151,27 @@ final class StreamCall extends ClientCall {
             fail(e.code(), "its answer cannot be read: " + e.status().description(), Executed.YES);
             return;
         }
-        tell(() -> receiver.headers(metadata));
+        notifyReceiver(() -> receiver.headers(metadata));
     }
 
     @Override
     void message(Frame frame) {
         Frame alone = frame.alone();
-        tell(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
+        notifyReceiver(() -> receiver.message(new TripleMessage(codecs(), codec(), connection(), alone)));
     }
 
     /**
-     * Tells the receiver that the stream may be ready for its next message, unless the call has ended. Returns whether
-     * the call continues.
+     * Notifies the receiver that the stream may be ready for its next message, unless the call has ended. Returns
+     * whether the call continues.
      */
     boolean ready() {
         if (!isOver()) {
-            tell(receiver::ready);
+            notifyReceiver(receiver::ready);
         }
         return !isOver();
     }
 
-    private void tell(Runnable event) {
+    private void notifyReceiver(Runnable event) {
         try {
             event.run();
         } catch (Throwable e) {

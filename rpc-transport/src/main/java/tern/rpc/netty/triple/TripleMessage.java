@@ -51,9 +51,4 @@ final class TripleMessage implements Message {
     public void discard() {
         frame.payload().release();
     }
-
-    @Override
-    public boolean isCompressed() {
-        return frame.isCompressed();
-    }
 }

@@ -220,7 +220,7 @@ final class TripleMetadata {
             if (!isMetadata(lower)) {
                 // services often pass on remote.application, so its omission is not logged
                 if (!name.equals(REMOTE_APPLICATION)) {
-                    LEFT_OUT.tell(name);
+                    LEFT_OUT.warn(name);
                 }
                 return;
             }

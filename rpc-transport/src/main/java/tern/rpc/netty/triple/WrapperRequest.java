@@ -151,15 +151,16 @@ final class WrapperRequest {
         if (overloads.size() == 1) {
             return overloads.get(0);
         }
-        List<String> asked = types().stream().filter(type -> !isObserver(type)).toList();
+        List<String> requested =
+                types().stream().filter(type -> !isObserver(type)).toList();
         for (MethodDescriptor overload : overloads) {
-            if (declaredTypes(overload).equals(asked)) {
+            if (declaredTypes(overload).equals(requested)) {
                 return overload;
             }
         }
         throw refused(
                 StatusCode.UNIMPLEMENTED,
-                overloads.get(0) + " has no form with parameters " + asked + "; declared are "
+                overloads.get(0) + " has no form with parameters " + requested + "; declared are "
                         + overloads.stream()
                                 .limit(20)
                                 .map(overload -> declaredTypes(overload).toString())

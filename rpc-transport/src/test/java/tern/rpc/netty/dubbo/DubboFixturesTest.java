@@ -97,7 +97,7 @@ class DubboFixturesTest {
     }
 
     @Test
-    void everyFileIsNamedHere() {
+    void everyCapturedFileIsTested() {
         TreeSet<String> served = new TreeSet<>(CALLS.keySet());
         served.addAll(SERVED_OTHERWISE.keySet());
         assertThat(served).isEqualTo(Fixtures.names("dubbo", ".request.bin"));
@@ -240,7 +240,7 @@ class DubboFixturesTest {
             answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, SERVICE + ":9.9.9", "g1/" + SERVICE + ":1.2.3"));
 
     @TestFactory
-    Stream<DynamicTest> capturedRequestIsAnsweredAsThen() {
+    Stream<DynamicTest> capturedRequestIsAnsweredAsCaptured() {
         return Fixtures.names("dubbo", ".request.bin").stream()
                 .map(name -> DynamicTest.dynamicTest(name, () -> requestIsAnswered(name)));
     }

@@ -38,7 +38,7 @@ class DubboIdentityTest extends IdentityContractTest {
      * path attachment. The server must refuse the request.
      */
     @Test
-    void openServiceIsNoWayIntoAnother() {
+    void openServiceGivesNoAccessToOtherServices() {
         HessianSerializer serializer = HessianSerializer.builder().build();
         serve(settings -> settings.token(Token.of("good-0123456789")));
         ServiceDescriptor service = ServiceDescriptor.of(GuardedService.class);

@@ -125,7 +125,7 @@ class DubboTlsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-    void callPasses(String version) {
+    void callSucceedsOverTls(String version) {
         RpcServer server = serve(ofServer().withProtocols(List.of(version)));
 
         assertThat(refer(ofClient(), server).echo("x")).isEqualTo("x");
@@ -196,7 +196,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void certificateBearsTheNameThatWasLookedUpAndNotTheAddress() {
+    void certificateMustHaveTheNameThatWasLookedUpAndNotTheAddress() {
         RpcServer server = serve(
                 ofServer().withKeys(AUTHORITY.issue("server", "orders.internal").keys()));
         RpcClient client = client(ofClient());
@@ -243,7 +243,7 @@ class DubboTlsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"NEED", "WANT"})
-    void serviceLearnsWhomTheCertificateOfTheCallerNames(ClientAuth clientAuth) {
+    void serviceSeesTheNameInTheCertificateOfTheCaller(ClientAuth clientAuth) {
         BlockingQueue<Optional<Principal>> principals = new ArrayBlockingQueue<>(1);
         RpcServer server = serveAndTellPrincipals(ofServer().withClientAuth(clientAuth), principals);
 
@@ -255,7 +255,7 @@ class DubboTlsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"WANT", "NONE"})
-    void callerWithoutACertificateIsNobodyWhereNoneIsNeeded(ClientAuth clientAuth) {
+    void callerWithoutACertificateHasNoPrincipalWhereNoneIsNeeded(ClientAuth clientAuth) {
         BlockingQueue<Optional<Principal>> principals = new ArrayBlockingQueue<>(1);
         RpcServer server = serveAndTellPrincipals(ofServer().withClientAuth(clientAuth), principals);
 
@@ -321,7 +321,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void clientWithoutTlsIsToldThatThePortUsesTls() {
+    void clientWithoutTlsLearnsThatThePortUsesTls() {
         RpcServer server = serve(ofServer());
         RpcClient client = sides.client(limits -> limits);
 
@@ -445,7 +445,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void serverWithoutAKeyIsNotMade() {
+    void serverWithoutAKeyIsNotCreated() {
         assertThatThrownBy(() -> serve(ofClient()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("bundle 'client' cannot be used: it has no key with a certificate");
@@ -547,7 +547,7 @@ class DubboTlsTest {
 
     /** Uses a Netty client, because Java's sockets do not report a connection that ends without close_notify. */
     @Test
-    void peerThatBreaksTheProtocolInsideTlsReadsWhyAndTheNoticeOfTheEnd() throws Exception {
+    void peerThatBreaksTheProtocolInsideTlsGetsTheReasonAndACloseNotify() throws Exception {
         RpcServer server = serve(ofServer());
         SslContext context =
                 SslContextBuilder.forClient().trustManager(AUTHORITY.trust()).build();

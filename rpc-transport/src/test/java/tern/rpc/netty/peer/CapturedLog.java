@@ -15,14 +15,14 @@ public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger;
     private final @Nullable Level before;
-    private final Consumer<String> told;
+    private final Consumer<String> entries;
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
             String line = event.getLevel() + " " + event.getFormattedMessage();
             lines.add(line);
-            told.accept(line);
+            entries.accept(line);
         }
     };
 
@@ -30,14 +30,14 @@ public final class CapturedLog implements AutoCloseable {
         this(name, line -> {});
     }
 
-    /** @param told receives each log entry, on the logging thread */
-    public CapturedLog(String name, Consumer<String> told) {
-        this(name, Level.WARN, told);
+    /** @param entries receives each log entry, on the logging thread */
+    public CapturedLog(String name, Consumer<String> entries) {
+        this(name, Level.WARN, entries);
     }
 
     /** @param least the lowest level of the captured entries */
-    public CapturedLog(String name, Level least, Consumer<String> told) {
-        this.told = told;
+    public CapturedLog(String name, Level least, Consumer<String> entries) {
+        this.entries = entries;
         logger = (Logger) LoggerFactory.getLogger(name);
         before = logger.getLevel();
         appender.setContext(logger.getLoggerContext());

@@ -60,7 +60,7 @@ class ResourceLedgerTest {
     }
 
     @Test
-    void nothingIsLeftByWhoHoldsNothing() {
+    void testWithoutResourcesLeavesNothing() {
         assertThat(left()).isEmpty();
     }
 
@@ -83,7 +83,7 @@ class ResourceLedgerTest {
     }
 
     @Test
-    void runOfAStreamIsFound() {
+    void runningStreamIsFound() {
         Share share = new Share("a tenant");
         share.streamBegins();
 

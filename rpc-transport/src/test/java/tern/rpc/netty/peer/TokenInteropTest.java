@@ -122,7 +122,7 @@ class TokenInteropTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void dubboConsumerWithoutOrWithAWrongTokenIsTold(String protocol) {
+    void dubboConsumerWithAMissingOrWrongTokenGetsTheReason(String protocol) {
         int port = serve(server -> server.token(Token.of(TOKEN)));
         DubboPeer dubbo = closed(new DubboPeer("wrong-" + protocol, protocol));
         GreetService without = dubbo.refer(GreetService.class, dubbo.url(port), reference -> {});
@@ -139,7 +139,7 @@ class TokenInteropTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void genericCallIsJudgedByTheMethodThatItMeansBeforeItsArgumentsExist(String protocol) {
+    void genericCallIsAuthorizedForItsActualMethodBeforeItsArgumentsExist(String protocol) {
         int port = serve(server -> server.authorizer(this::onlyEcho));
         DubboPeer dubbo = closed(new DubboPeer("generic-" + protocol, protocol));
         GenericService generic = dubbo.refer(GenericService.class, dubbo.url(port), reference -> {
@@ -166,7 +166,7 @@ class TokenInteropTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
-    void dubboProviderWithATokenTakesOurs(String protocol) {
+    void dubboProviderWithATokenAcceptsOurToken(String protocol) {
         DubboPeer dubbo = closed(new DubboPeer("provider-" + protocol, protocol));
         dubbo.provide(GreetService.class, new GreetServer(), service -> service.setToken(TOKEN));
         HessianSerializer serializer = serializer();

@@ -244,7 +244,7 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     @ParameterizedTest
     @EnumSource
     @Tag("figures")
-    void allOfItEndsEachTime(Wire wire) throws Exception {
+    void allLoadsEndInEachRepetition(Wire wire) throws Exception {
         long seed = FeedsSides.property("seed", System.nanoTime());
         for (long i = FeedsSides.property("repetitions", 3); i > 0; i--) {
             oneStreamEnds(wire);
@@ -263,7 +263,7 @@ class ManyStreamsTest extends StreamsOfOneConnection {
     @ParameterizedTest
     @MethodSource("allWindows")
     @Tag("figures")
-    void allWindowsServeEachTime(Windows windows, int window) throws Exception {
+    void allWindowsWorkInEachRepetition(Windows windows, int window) throws Exception {
         for (long i = FeedsSides.property("repetitions", 3); i > 0; i--) {
             for (int streams : new int[] {1, 4, 50}) {
                 runWindow(windows, window, streams);

@@ -139,7 +139,7 @@ class AllowedHostsTest {
                 "::1",
                 "[::2]"
             })
-    void otherNamesAreNot(String authority) {
+    void otherNamesAreNotAllowed(String authority) {
         AllowedHosts hosts = new AllowedHosts(Set.of("orders.internal", "*.shop.example", "10.0.0.7", "[::1]"));
 
         assertThat(allow(hosts, authority)).isFalse();
@@ -192,7 +192,7 @@ class AllowedHostsTest {
     }
 
     @Test
-    void rebornNameIsRefusedOnEveryForm() {
+    void hostThatIsNotAllowedIsRefusedForEveryKindOfRequest() {
         int port = serve("orders.internal");
 
         for (Version version : Version.values()) {
@@ -235,7 +235,7 @@ class AllowedHostsTest {
 
     @ParameterizedTest
     @EnumSource
-    void noAnswerIsToBeGuessed(Version version) {
+    void everyAnswerForbidsContentSniffing(Version version) {
         int port = serve();
         for (WebRequest request : new WebRequest[] {
             WebRequest.of("GET", WORDS + "shoutJava?text=hi"),
@@ -262,7 +262,7 @@ class AllowedHostsTest {
     }
 
     @Test
-    void answerToAMalformedRequestIsNotToBeGuessedEither() {
+    void answerToAMalformedRequestForbidsContentSniffingToo() {
         int port = serve();
         try (RawSocket socket = RawSocket.connect(port)) {
             Http1Wire.Answer answer =

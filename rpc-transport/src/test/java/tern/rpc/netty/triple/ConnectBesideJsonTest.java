@@ -218,7 +218,7 @@ class ConnectBesideJsonTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> rowsOfTheTable() {
+    Stream<DynamicTest> everyRowOfTheTableHolds() {
         return rows().stream()
                 .flatMap(row -> Arrays.stream(Version.values())
                         .map(version -> dynamicTest(row.name() + ", " + version, () -> {

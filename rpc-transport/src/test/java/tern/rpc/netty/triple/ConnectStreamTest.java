@@ -63,7 +63,7 @@ class ConnectStreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void serverStreams(Version version) {
+    void serverStreamIsDelivered(Version version) {
         WebAnswer answer = send(version, request("Count", "3"));
         assertThat(answer.header("content-type")).isEqualTo("application/connect+proto");
         assertThat(messages(answer)).containsExactly("1", "2", "3");
@@ -74,7 +74,7 @@ class ConnectStreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void clientStreams(Version version) {
+    void clientStreamIsAnswered(Version version) {
         assertThat(messages(send(version, request("join", "a", "b", "c")))).containsExactly("abc");
         assertThat(messages(send(version, request("join")))).containsExactly("");
     }

@@ -65,7 +65,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void protobufMessageIsAnsweredByOne(Version version) {
+    void protobufMessageIsAnsweredByAProtobufMessage(Version version) {
         WebAnswer answer = SIDES.send(version, proto("Shout", "hi"));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).isEqualTo("application/proto");
@@ -76,7 +76,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void jsonMessageIsAnsweredByOne(Version version) {
+    void jsonMessageIsAnsweredByAJsonMessage(Version version) {
         WebAnswer answer = SIDES.send(version, json("shout", "\"hi\"").with("x", "y"));
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.header("content-type")).isEqualTo("application/json");

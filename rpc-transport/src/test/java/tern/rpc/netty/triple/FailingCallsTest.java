@@ -60,7 +60,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Books;
 import tern.rpc.netty.peer.CapturedLog;
-import tern.rpc.netty.triple.Planted.Kind;
+import tern.rpc.netty.triple.InjectedFailure.Kind;
 import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
@@ -101,8 +101,8 @@ class FailingCallsTest {
         private String name = "";
 
         public Part() {
-            Planted.at(Step.CONSTRUCTOR);
-            Planted.at(Step.CLIENT_DECODE);
+            InjectedFailure.at(Step.CONSTRUCTOR);
+            InjectedFailure.at(Step.CLIENT_DECODE);
         }
 
         private Part(String name) {
@@ -114,25 +114,25 @@ class FailingCallsTest {
         }
 
         public String getName() {
-            Planted.at(Step.ENCODE);
-            Planted.at(Step.CLIENT_ENCODE);
+            InjectedFailure.at(Step.ENCODE);
+            InjectedFailure.at(Step.CLIENT_ENCODE);
             return name;
         }
 
         public void setName(String name) {
-            Planted.at(Step.DECODE);
+            InjectedFailure.at(Step.DECODE);
             this.name = name;
         }
 
         private Object readResolve() {
-            Planted.at(Step.DECODE);
-            Planted.at(Step.CLIENT_DECODE);
+            InjectedFailure.at(Step.DECODE);
+            InjectedFailure.at(Step.CLIENT_DECODE);
             return this;
         }
 
         private Object writeReplace() {
-            Planted.at(Step.ENCODE);
-            Planted.at(Step.CLIENT_ENCODE);
+            InjectedFailure.at(Step.ENCODE);
+            InjectedFailure.at(Step.CLIENT_ENCODE);
             return this;
         }
     }
@@ -148,7 +148,7 @@ class FailingCallsTest {
         METHOD,
         STAGE,
         STAGE_ELSEWHERE,
-        STAGE_TELLING,
+        STAGE_CALLBACK,
         ENCODE,
         METER,
         REGISTRATION,
@@ -168,7 +168,7 @@ class FailingCallsTest {
         }
 
         boolean isAsync() {
-            return this == STAGE || this == STAGE_ELSEWHERE || this == STAGE_TELLING;
+            return this == STAGE || this == STAGE_ELSEWHERE || this == STAGE_CALLBACK;
         }
 
         /**
@@ -234,31 +234,31 @@ class FailingCallsTest {
 
         @Override
         public Part plain(Part part) {
-            Planted.at(Step.METHOD);
+            InjectedFailure.at(Step.METHOD);
             return answer(part);
         }
 
         @Override
         public CompletableFuture<Part> later(Part part) {
-            Planted.at(Step.METHOD);
-            if (Planted.isAt(Step.STAGE)) {
-                return CompletableFuture.failedFuture(Planted.made());
+            InjectedFailure.at(Step.METHOD);
+            if (InjectedFailure.isAt(Step.STAGE)) {
+                return CompletableFuture.failedFuture(InjectedFailure.made());
             }
-            if (Planted.isAt(Step.STAGE_ELSEWHERE)) {
+            if (InjectedFailure.isAt(Step.STAGE_ELSEWHERE)) {
                 return CompletableFuture.runAsync(() -> {}, later)
-                        .thenCompose(done -> CompletableFuture.failedFuture(Planted.made()));
+                        .thenCompose(done -> CompletableFuture.failedFuture(InjectedFailure.made()));
             }
-            if (Planted.isAt(Step.STAGE_TELLING)) {
+            if (InjectedFailure.isAt(Step.STAGE_CALLBACK)) {
                 return new CompletableFuture<>() {
                     @Override
                     public CompletableFuture<Part> whenComplete(BiConsumer<? super Part, ? super Throwable> action) {
-                        Planted.at(Step.STAGE_TELLING);
+                        InjectedFailure.at(Step.STAGE_CALLBACK);
                         return super.whenComplete(action);
                     }
 
                     @Override
                     public <U> CompletableFuture<U> handle(BiFunction<? super Part, Throwable, ? extends U> action) {
-                        Planted.at(Step.STAGE_TELLING);
+                        InjectedFailure.at(Step.STAGE_CALLBACK);
                         return super.handle(action);
                     }
                 };
@@ -276,12 +276,12 @@ class FailingCallsTest {
 
         @Override
         protected Timer newTimer(Meter.Id id, DistributionStatisticConfig distribution, PauseDetector pauses) {
-            Planted.at(Step.REGISTRATION);
+            InjectedFailure.at(Step.REGISTRATION);
             return new CumulativeTimer(id, clock, distribution, pauses, TimeUnit.SECONDS, false) {
                 @Override
                 protected void recordNonNegative(long amount, TimeUnit unit) {
-                    Planted.at(Step.METER);
-                    Planted.at(Step.CLIENT_METER);
+                    InjectedFailure.at(Step.METER);
+                    InjectedFailure.at(Step.CLIENT_METER);
                     super.recordNonNegative(amount, unit);
                 }
             };
@@ -310,11 +310,11 @@ class FailingCallsTest {
                     .genericCalls(true)
                     .limit(Works.class.getName(), "plain", () -> new FixedLimit(2))
                     .limit(Works.class.getName(), "later", () -> new FixedLimit(2))
-                    .clearThreads(() -> Planted.at(Step.CLEARING))
+                    .clearThreads(() -> InjectedFailure.at(Step.CLEARING))
                     .meters(counted);
             if (filters) {
                 builder.authorizer(call -> {
-                            Planted.at(Step.AUTHORIZER);
+                            InjectedFailure.at(Step.AUTHORIZER);
                             return null;
                         })
                         .filter(filter());
@@ -351,7 +351,7 @@ class FailingCallsTest {
                     .protocol(protocol.name())
                     .build());
             return CallOptions.none()
-                    .onResponseHeaders(headers -> Planted.at(Step.CLIENT_HEADERS))
+                    .onResponseHeaders(headers -> InjectedFailure.at(Step.CLIENT_HEADERS))
                     .on(proxy);
         }
 
@@ -373,7 +373,7 @@ class FailingCallsTest {
 
         private Part callAsync(Works works) throws Exception {
             CompletableFuture<Part> future = works.later(Part.of("a"));
-            future.whenComplete((part, failure) -> Planted.at(Step.CLIENT_CALLBACK));
+            future.whenComplete((part, failure) -> InjectedFailure.at(Step.CLIENT_CALLBACK));
             return future.get(25, TimeUnit.SECONDS);
         }
 
@@ -394,11 +394,11 @@ class FailingCallsTest {
 
     private static ServerFilter filter() {
         return (call, next) -> {
-            Planted.at(Step.FILTER_BEFORE);
+            InjectedFailure.at(Step.FILTER_BEFORE);
             CompletionStage<Response> stage = next.invoke(call);
-            Planted.at(Step.FILTER_AFTER);
-            return Planted.isAt(Step.FILTER_STAGE)
-                    ? stage.thenCompose(response -> CompletableFuture.failedFuture(Planted.made()))
+            InjectedFailure.at(Step.FILTER_AFTER);
+            return InjectedFailure.isAt(Step.FILTER_STAGE)
+                    ? stage.thenCompose(response -> CompletableFuture.failedFuture(InjectedFailure.made()))
                     : stage;
         };
     }
@@ -406,14 +406,14 @@ class FailingCallsTest {
     @SuppressWarnings("NullAway") // the filter intentionally violates the nullness contract
     private static ClientFilter clientFilter() {
         return (call, next) -> {
-            Planted.at(Step.CLIENT_FILTER_BEFORE);
+            InjectedFailure.at(Step.CLIENT_FILTER_BEFORE);
             CompletionStage<Response> stage = next.invoke(call);
-            Planted.at(Step.CLIENT_FILTER_AFTER);
-            if (Planted.isAt(Step.CLIENT_FILTER_NULL)) {
+            InjectedFailure.at(Step.CLIENT_FILTER_AFTER);
+            if (InjectedFailure.isAt(Step.CLIENT_FILTER_NULL)) {
                 return null;
             }
-            return Planted.isAt(Step.CLIENT_FILTER_STAGE)
-                    ? stage.thenCompose(response -> CompletableFuture.failedFuture(Planted.made()))
+            return InjectedFailure.isAt(Step.CLIENT_FILTER_STAGE)
+                    ? stage.thenCompose(response -> CompletableFuture.failedFuture(InjectedFailure.made()))
                     : stage;
         };
     }
@@ -437,7 +437,7 @@ class FailingCallsTest {
 
     @AfterAll
     void stop() throws Exception {
-        Planted.clear();
+        InjectedFailure.clear();
         bare.close();
         filtered.close();
         for (int i = open.size() - 1; i >= 0; i--) {
@@ -479,12 +479,12 @@ class FailingCallsTest {
     }
 
     private void check(Sides sides, Wire wire, Step step, Kind kind, boolean async) {
-        Planted.plant(step, kind, step.isOfClient() ? CLIENT : SERVER);
+        InjectedFailure.inject(step, kind, step.isOfClient() ? CLIENT : SERVER);
         Object told;
         try {
             told = sides.call(wire, async);
         } finally {
-            Planted.clear();
+            InjectedFailure.clear();
         }
 
         sides.books.awaitBalanced(sides.server);

@@ -26,7 +26,7 @@ class FailingHandlersTest {
                 "POST /a/b HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n"
             })
     void unexpectedExceptionClosesTheConnection(String firstBytes) throws Exception {
-        RpcException unexpected = RpcException.refusal(StatusCode.UNAVAILABLE, "planted", Executed.NO);
+        RpcException unexpected = RpcException.refusal(StatusCode.UNAVAILABLE, "injected", Executed.NO);
         try (TripleSides sides = new TripleSides();
                 CapturedLog netty = new CapturedLog("io.netty");
                 EmbeddedServer server = new EmbeddedServer(

@@ -44,7 +44,7 @@ import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Books;
 import tern.rpc.netty.peer.CapturedLog;
-import tern.rpc.netty.triple.Planted.Kind;
+import tern.rpc.netty.triple.InjectedFailure.Kind;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
@@ -85,14 +85,14 @@ class FailingStreamsTest {
         }
 
         private Object readResolve() {
-            Planted.at(Step.DECODE);
-            Planted.at(Step.CLIENT_DECODE);
+            InjectedFailure.at(Step.DECODE);
+            InjectedFailure.at(Step.CLIENT_DECODE);
             return this;
         }
 
         private Object writeReplace() {
-            Planted.at(Step.ENCODE);
-            Planted.at(Step.CLIENT_ENCODE);
+            InjectedFailure.at(Step.ENCODE);
+            InjectedFailure.at(Step.CLIENT_ENCODE);
             return this;
         }
     }
@@ -152,13 +152,13 @@ class FailingStreamsTest {
 
         @Override
         public StreamObserver<Part> both(StreamObserver<Part> answers) {
-            Planted.at(Step.METHOD);
-            ServerContext.current().onCancel(() -> Planted.at(Step.ON_CANCEL));
-            answers.onReady(() -> Planted.at(Step.ON_READY));
+            InjectedFailure.at(Step.METHOD);
+            ServerContext.current().onCancel(() -> InjectedFailure.at(Step.ON_CANCEL));
+            answers.onReady(() -> InjectedFailure.at(Step.ON_READY));
             return new StreamObserver<>() {
                 @Override
                 public void onNext(Part part) {
-                    Planted.at(Step.ON_NEXT);
+                    InjectedFailure.at(Step.ON_NEXT);
                     answers.onNext(part);
                 }
 
@@ -169,7 +169,7 @@ class FailingStreamsTest {
 
                 @Override
                 public void onCompleted() {
-                    Planted.at(Step.ON_COMPLETED);
+                    InjectedFailure.at(Step.ON_COMPLETED);
                     answers.onCompleted();
                 }
             };
@@ -177,7 +177,7 @@ class FailingStreamsTest {
 
         @Override
         public void observe(Part first, StreamObserver<Part> answers) {
-            Planted.at(Step.METHOD);
+            InjectedFailure.at(Step.METHOD);
             answers.onNext(first);
             answers.onNext(first);
             answers.onCompleted();
@@ -185,24 +185,24 @@ class FailingStreamsTest {
 
         @Override
         public Flow.Publisher<Part> many(Part first) {
-            Planted.at(Step.METHOD);
+            InjectedFailure.at(Step.METHOD);
             return new Parts(first, Step.SUBSCRIBE, Step.REQUEST, Step.CANCEL);
         }
 
         @Override
         public CompletionStage<Part> collect(Flow.Publisher<Part> parts) {
-            Planted.at(Step.METHOD);
+            InjectedFailure.at(Step.METHOD);
             CompletableFuture<Part> all = new CompletableFuture<>();
             parts.subscribe(new Flow.Subscriber<>() {
                 @Override
                 public void onSubscribe(Flow.Subscription subscription) {
-                    Planted.at(Step.ON_SUBSCRIBE);
+                    InjectedFailure.at(Step.ON_SUBSCRIBE);
                     subscription.request(Long.MAX_VALUE);
                 }
 
                 @Override
                 public void onNext(Part part) {
-                    Planted.at(Step.ON_NEXT);
+                    InjectedFailure.at(Step.ON_NEXT);
                 }
 
                 @Override
@@ -212,9 +212,9 @@ class FailingStreamsTest {
 
                 @Override
                 public void onComplete() {
-                    Planted.at(Step.ON_COMPLETED);
-                    if (Planted.isAt(Step.STAGE)) {
-                        all.completeExceptionally(Planted.made());
+                    InjectedFailure.at(Step.ON_COMPLETED);
+                    if (InjectedFailure.isAt(Step.STAGE)) {
+                        all.completeExceptionally(InjectedFailure.made());
                     }
                     all.complete(Part.of("all"));
                 }
@@ -232,13 +232,13 @@ class FailingStreamsTest {
 
         @Override
         public void subscribe(Flow.Subscriber<? super Part> subscriber) {
-            Planted.at(subscribing);
+            InjectedFailure.at(subscribing);
             subscriber.onSubscribe(new Flow.Subscription() {
                 private int left = 3;
 
                 @Override
                 public void request(long wanted) {
-                    Planted.at(requesting);
+                    InjectedFailure.at(requesting);
                     for (long i = 0; i < wanted && left > 0; i++) {
                         left--;
                         subscriber.onNext(part);
@@ -252,7 +252,7 @@ class FailingStreamsTest {
                 @Override
                 public void cancel() {
                     if (cancelling != null) {
-                        Planted.at(cancelling);
+                        InjectedFailure.at(cancelling);
                     }
                     left = -1;
                 }
@@ -268,14 +268,14 @@ class FailingStreamsTest {
 
         @Override
         public void onSubscribe(Flow.Subscription subscription) {
-            Planted.at(Step.CLIENT_ON_SUBSCRIBE);
+            InjectedFailure.at(Step.CLIENT_ON_SUBSCRIBE);
             subscription.request(Long.MAX_VALUE);
         }
 
         @Override
         public void onNext(Part part) {
-            Planted.at(Step.CLIENT_ON_NEXT);
-            if (Planted.isAt(Step.CLIENT_ON_ERROR)) {
+            InjectedFailure.at(Step.CLIENT_ON_NEXT);
+            if (InjectedFailure.isAt(Step.CLIENT_ON_ERROR)) {
                 throw new IllegalStateException("to be told of by onError");
             }
             count += part.name.length();
@@ -284,13 +284,13 @@ class FailingStreamsTest {
         @Override
         public void onError(Throwable failure) {
             end.completeExceptionally(failure);
-            Planted.at(Step.CLIENT_ON_ERROR);
+            InjectedFailure.at(Step.CLIENT_ON_ERROR);
         }
 
         @Override
         public void onCompleted() {
             end.complete(count);
-            Planted.at(Step.CLIENT_ON_COMPLETED);
+            InjectedFailure.at(Step.CLIENT_ON_COMPLETED);
         }
 
         @Override
@@ -365,9 +365,9 @@ class FailingStreamsTest {
                 .workers(2, 8)
                 .maxQueueWait(Duration.ofSeconds(20))
                 .meters(counted)
-                .clearThreads(() -> Planted.at(Step.CLEARING))
+                .clearThreads(() -> InjectedFailure.at(Step.CLEARING))
                 .authorizer(call -> {
-                    Planted.at(Step.AUTHORIZER);
+                    InjectedFailure.at(Step.AUTHORIZER);
                     return null;
                 })
                 .filter((ServerFilter)
@@ -400,29 +400,29 @@ class FailingStreamsTest {
                 .protocol(TripleClientProtocol.NAME)
                 .build());
         return CallOptions.none()
-                .onResponseHeaders(headers -> Planted.at(Step.CLIENT_HEADERS))
-                .onResponseTrailers(trailers -> Planted.at(Step.CLIENT_TRAILERS))
+                .onResponseHeaders(headers -> InjectedFailure.at(Step.CLIENT_HEADERS))
+                .onResponseTrailers(trailers -> InjectedFailure.at(Step.CLIENT_TRAILERS))
                 .on(proxy);
     }
 
     @SuppressWarnings("NullAway") // the filter intentionally violates the nullness contract
     private static Filter filter(Step before, Step after, Step stage, Step nothing) {
         return (call, next) -> {
-            Planted.at(before);
+            InjectedFailure.at(before);
             CompletionStage<Response> passedOn = next.invoke(call);
-            Planted.at(after);
-            if (Planted.isAt(nothing)) {
+            InjectedFailure.at(after);
+            if (InjectedFailure.isAt(nothing)) {
                 return null;
             }
-            return Planted.isAt(stage)
-                    ? passedOn.thenCompose(response -> CompletableFuture.failedFuture(Planted.made()))
+            return InjectedFailure.isAt(stage)
+                    ? passedOn.thenCompose(response -> CompletableFuture.failedFuture(InjectedFailure.made()))
                     : passedOn;
         };
     }
 
     @AfterAll
     void stop() throws Exception {
-        Planted.clear();
+        InjectedFailure.clear();
         for (int i = open.size() - 1; i >= 0; i--) {
             open.get(i).close();
         }
@@ -440,7 +440,7 @@ class FailingStreamsTest {
     @MethodSource("rows")
     void failingStreamEndsAndHoldsNothing(Way way, Step step, Kind kind) throws Exception {
         Streams streams = step.isOfClient() ? filtered : bare;
-        Planted.plant(step, kind, step.isOfClient() ? CLIENT : SERVER);
+        InjectedFailure.inject(step, kind, step.isOfClient() ? CLIENT : SERVER);
         try {
             CompletableFuture<?> end = begun(way, streams);
             if (!step.isOfReceiver()) {
@@ -448,7 +448,7 @@ class FailingStreamsTest {
             }
             books.awaitBalanced(server);
         } finally {
-            Planted.clear();
+            InjectedFailure.clear();
         }
 
         assertThat(way.call(streams).get(20, TimeUnit.SECONDS))

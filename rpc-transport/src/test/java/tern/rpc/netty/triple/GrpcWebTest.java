@@ -310,7 +310,7 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
-    void serverStreams(Version version) {
+    void serverStreamIsDelivered(Version version) {
         WebAnswer answer = send(version, request("count", "3"));
         assertThat(messages(answer.body())).containsExactly("1", "2", "3");
         assertThat(trailers(answer.body()))
@@ -326,7 +326,7 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
-    void clientStreams(Version version) {
+    void clientStreamIsAnswered(Version version) {
         assertThat(messages(send(version, request("join", "a", "b", "c")).body()))
                 .containsExactly("abc");
         assertThat(messages(send(version, request("join")).body())).containsExactly("");

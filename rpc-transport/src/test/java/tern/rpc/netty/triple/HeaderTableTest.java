@@ -60,7 +60,7 @@ class HeaderTableTest {
     }
 
     @Test
-    void theSizeThatThePeerAllowsIsHeeded() throws Exception {
+    void tableStaysWithinTheSizeThatThePeerAllows() throws Exception {
         long[] sizes = {4_096, 0, 100, 65_536, 4_096, 33, 200};
         for (int i = 0; i < 70; i++) {
             if (i % 10 == 0) {

@@ -18,7 +18,7 @@ class HeaderTokenMemoryTest {
     private static final String PATH = "/" + Words.class.getName() + "/write";
     private static final int PART = 8_000;
 
-    /** A message of twice {@link #PART} bytes, of which only the first half arrives. */
+    /** The first half of a message of twice {@link #PART} bytes. The second half does not arrive. */
     private static final byte[] HALF_MESSAGE = new byte[PART];
 
     static {

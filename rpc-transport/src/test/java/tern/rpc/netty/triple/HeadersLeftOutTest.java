@@ -168,14 +168,14 @@ class HeadersLeftOutTest {
     void warningsEndAfterManyNames() {
         HeadersLeftOut leftOut = new HeadersLeftOut("this wire");
 
-        IntStream.range(0, 1_000).forEach(i -> leftOut.tell("name-" + i));
+        IntStream.range(0, 1_000).forEach(i -> leftOut.warn("name-" + i));
 
         assertThat(warnings()).hasSize(64);
     }
 
     @Test
     void nameIsEscapedInTheWarning() {
-        new HeadersLeftOut("this wire").tell(":a\nb");
+        new HeadersLeftOut("this wire").warn(":a\nb");
 
         assertThat(warnings()).singleElement().asString().doesNotContain("\n");
     }

@@ -229,7 +229,7 @@ class Http1BadInputTest {
 
     @ParameterizedTest
     @MethodSource("chunks")
-    void chunksThatAreNoneAreRefusedAndNothingBehindThemIsRead(String request) {
+    void malformedChunksAreRefusedAndNothingBehindThemIsRead(String request) {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 
@@ -248,7 +248,7 @@ class Http1BadInputTest {
                 "4;name=value\r\n\"hi\"\r\n0;last\r\n\r\n",
                 "4\r\n\"hi\"\r\n0\r\nTransfer-Encoding: chunked\r\nContent-Length: 100\r\n\r\n"
             })
-    void chunksThatAreOddButClearAreRead(String body) {
+    void unusualButUnambiguousChunksAreRead(String body) {
         String request = LINE + HOST + "Transfer-Encoding: CHUNKED\r\n\r\n" + body;
         try (RawSocket socket = RawSocket.connect(server.port())) {
             for (int i = 0; i < 2; i++) {

@@ -116,8 +116,8 @@ class Http1ClientTest {
                                 .build()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("the protocol http cannot tell which class to read: Repo.get, result: T does not name a"
-                        + " class. Declare an interface that sets the type parameter, such as interface ItemRepo extends"
-                        + " Repo<Item>, and use it for the service and the reference");
+                        + " class. Declare an interface that sets the type parameter, such as interface"
+                        + " ItemRepo extends Repo<Item>, and use it for the service and the reference");
     }
 
     interface Finder {
@@ -381,7 +381,7 @@ class Http1ClientTest {
                 "404 No | x: y | {\"code\":\"not_found\",\"message\":\"no row\"} | NOT_FOUND | MAYBE | no row",
                 "200 OK | content-encoding: br | \"x\" | UNIMPLEMENTED | YES | content-encoding 'br'",
             })
-    void answerThatIsNoResultIsTold(
+    void answerThatIsNoResultIsReported(
             String status, String header, String body, StatusCode code, Executed executed, String message) {
         CompletableFuture<String> result = notes().later("x");
         RawSocket socket = server.next();
@@ -420,7 +420,7 @@ class Http1ClientTest {
     }
 
     @Test
-    void errorOfAnOldProxyIsToldByItsStatus() {
+    void errorOfAnOldProxyIsReportedByItsStatus() {
         CompletableFuture<String> result = notes().later("x");
         RawSocket socket = server.next();
         head(socket);
@@ -463,7 +463,11 @@ class Http1ClientTest {
         head(socket);
         answer(
                 socket,
-                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n\"x\"");
+                "HTTP/1.1 200 OK\r\n"
+                        + "connection: close\r\n"
+                        + "content-type: application/json\r\n"
+                        + "content-length: 3\r\n\r\n"
+                        + "\"x\"");
         assertThat(first.join()).isEqualTo("x");
 
         CompletableFuture<String> second = notes.later("2");

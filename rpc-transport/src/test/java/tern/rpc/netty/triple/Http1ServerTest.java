@@ -168,7 +168,7 @@ class Http1ServerTest {
 
     /** The socket buffers have room for only a few of the 200 answers. */
     @Test
-    void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
+    void noMoreAnswersAreCreatedForAPeerThatDoesNotReadThem() {
         int requests = 200;
         try (RawSocket socket =
                 RawSocket.connect(serve(ServerTransportSettings.onPort(0)).port())) {
@@ -184,7 +184,7 @@ class Http1ServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
-    void connectionStaysOpenUnlessSomebodySaysOtherwise(String header) {
+    void connectionStaysOpenByDefault(String header) {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             for (int i = 0; i < 2; i++) {
                 send(socket, post("tell", header, "\"" + i + '"'));
@@ -466,7 +466,7 @@ class Http1ServerTest {
     }
 
     @Test
-    void requestThatNeverCameWholeIsNotCounted() throws Exception {
+    void incompleteRequestIsNotCounted() throws Exception {
         RpcServer server = serve();
         try (RawSocket socket = RawSocket.connect(server.port())) {
             send(socket, post("tell", "\"lost\"").substring(0, 60));

@@ -214,7 +214,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void pingsInTheirTimeAreTaken() {
+    void pingsAtThePermittedRateAreAccepted() {
         assertThatCode(() -> {
                     for (int i = 0; i < 1_000; i++) {
                         limits.ping(start + i * 10 * SECOND, true);
@@ -228,7 +228,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void pingsThatArriveSomeMillisecondsEarlyAreTaken() {
+    void pingsThatArriveSomeMillisecondsEarlyAreAccepted() {
         assertThatCode(() -> {
                     for (int i = 0; i < 100; i++) {
                         long jitter = i % 2 == 0 ? 0 : SECOND / 10;
@@ -239,7 +239,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void pingsTooOftenAreCutAfterTwoStrikes() {
+    void tooFrequentPingsEndTheConnectionAfterTwoStrikes() {
         assertThatThrownBy(() -> {
                     for (int i = 0; i < 4; i++) {
                         limits.ping(start + i * 29 * SECOND, false);

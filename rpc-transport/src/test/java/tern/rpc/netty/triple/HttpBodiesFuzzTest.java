@@ -69,7 +69,7 @@ class HttpBodiesFuzzTest {
     }
 
     @Test
-    void bodiesOfGrpc() {
+    void damagedBodiesOfGrpcAreAnswered() {
         List<byte[]> honest = new ArrayList<>();
         for (byte[] captured : files("triple-h2", ".c2s.bin")) {
             honest.add(Http2Script.request(
@@ -98,7 +98,7 @@ class HttpBodiesFuzzTest {
     }
 
     @Test
-    void bodiesOfGrpcWeb() {
+    void damagedBodiesOfGrpcWebAreAnswered() {
         List<byte[]> honest =
                 List.of(framed(0, TEXT_MESSAGE), framed(1, Gzipped.of(TEXT_MESSAGE)), framed(0, new byte[0]));
 
@@ -112,7 +112,7 @@ class HttpBodiesFuzzTest {
     }
 
     @Test
-    void bodiesOfConnect() {
+    void damagedBodiesOfConnectAreAnswered() {
         bodies(
                 4,
                 "Connect proto",
@@ -144,7 +144,7 @@ class HttpBodiesFuzzTest {
     }
 
     @Test
-    void bodiesOfJson() {
+    void damagedBodiesOfJsonAreAnswered() {
         bodies(
                 10,
                 "JSON form",

@@ -81,7 +81,7 @@ class HttpClientFuzzTest {
     }
 
     @Test
-    void framesOfHttp2() {
+    void damagedFramesOfHttp2EndEachCallOnce() {
         List<byte[]> honest = new ArrayList<>();
         for (byte[] captured : files("triple-h2", ".s2c.bin")) {
             honest.add(captured);
@@ -135,7 +135,7 @@ class HttpClientFuzzTest {
     }
 
     @Test
-    void messagesOfGrpc() {
+    void damagedMessagesOfGrpcEndEachCallOnce() {
         List<byte[]> honest = new ArrayList<>();
         for (byte[] captured : files("triple-h2", ".s2c.bin")) {
             for (Http2Script.Frame frame : Http2Script.frames(captured)) {
@@ -183,7 +183,7 @@ class HttpClientFuzzTest {
     }
 
     @Test
-    void headsAndBodiesOfHttp1() {
+    void damagedHttp1AnswersEndEachCallOnce() {
         List<byte[]> pieces = Stream.of(
                         "\r\n",
                         "\r\n\r\n",
@@ -218,7 +218,7 @@ class HttpClientFuzzTest {
     }
 
     @Test
-    void bodiesOfHttp1() {
+    void damagedHttp1BodiesEndEachCallOnce() {
         List<byte[]> honest = List.of(
                 ascii("\"x\""),
                 ascii("{\"name\":\"x\",\"age\":3,\"color\":\"RED\",\"tags\":[\"a\"],\"friend\":{\"id\":7}}"),

@@ -128,7 +128,7 @@ class HttpDispatcherTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> requestIsServedInTheFormThatItMeans() {
+    Stream<DynamicTest> requestIsServedByTheProtocolOfItsHeaders() {
         return rows().flatMap(HttpDispatcherTest::tests);
     }
 

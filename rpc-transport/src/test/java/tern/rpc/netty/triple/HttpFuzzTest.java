@@ -168,7 +168,7 @@ public class HttpFuzzTest {
     }
 
     @Test
-    void framesOfHttp2() {
+    void damagedFramesOfHttp2AreAnsweredOrEndTheConnection() {
         List<byte[]> honest = new ArrayList<>();
         for (String folder : List.of("triple-h2", "triple-raw")) {
             files(folder, ".c2s.bin")
@@ -194,7 +194,7 @@ public class HttpFuzzTest {
     }
 
     @Test
-    void headsAndBodiesOfHttp1() {
+    void damagedHttp1RequestsAreAnsweredOrEndTheConnection() {
         List<byte[]> pieces = Stream.of(
                         "\r\n",
                         "\r\n\r\n",

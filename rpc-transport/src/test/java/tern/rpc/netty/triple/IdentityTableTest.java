@@ -488,7 +488,7 @@ class IdentityTableTest {
 
     @ParameterizedTest
     @MethodSource("openServiceRows")
-    void openServiceIsNoWayIn(Policy policy, Wire wire, WebRequest request) {
+    void openServiceGivesNoAccessToOtherServices(Policy policy, Wire wire, WebRequest request) {
         int ran = vault.ran.get();
         int made = Vault.MADE.get();
         WebRequest nowhere = to(request, "/no.Such/call");
@@ -730,7 +730,7 @@ class IdentityTableTest {
     }
 
     @Test
-    void namesOfTheTwinsAreFree() {
+    void namesOfTheTwinsAreNoNamesOfServices() {
         assertThat(Collections.disjoint(TWINS.keySet(), TWINS.values())).isTrue();
     }
 }

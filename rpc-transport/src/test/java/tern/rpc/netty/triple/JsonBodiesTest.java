@@ -83,7 +83,7 @@ class JsonBodiesTest extends JsonCalls {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void answerThatCannotBeIsRefusedBeforeTheCall(Version version) {
+    void requestForAnUnsupportedContentTypeIsRefusedBeforeTheCall(Version version) {
         HttpRequest request = to("sum~ii")
                 .header("accept", "text/html, text/plain")
                 .POST(BodyPublishers.ofString("[1,2]"))
@@ -202,10 +202,10 @@ class JsonBodiesTest extends JsonCalls {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            sell             | sell has id; to call it without arguments, use POST with the body null
-            sell?format=json | sell has id; to call it without arguments, use POST with the body null
-            sum~ii           | sum has a, b; to call it without arguments, use POST with the body {}
-            """)
+        sell             | sell has id; to call it without arguments, use POST with the body null
+        sell?format=json | sell has id; to call it without arguments, use POST with the body null
+        sum~ii           | sum has a, b; to call it without arguments, use POST with the body {}
+        """)
     void deleteRequestWithoutArgumentsIsRefused(String path, String advice) {
         for (Version version : Version.values()) {
             assertError(

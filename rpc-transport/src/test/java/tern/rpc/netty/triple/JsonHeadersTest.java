@@ -34,7 +34,7 @@ class JsonHeadersTest extends JsonCalls {
 
     @ParameterizedTest
     @CsvSource({"tri-service-timeout, 30", "grpc-timeout, 30m", "connect-timeout-ms, 30"})
-    void callerSaysHowLongItWaits(String name, String value) {
+    void timeoutOfTheCallerIsReadFromItsHeader(String name, String value) {
         for (Version version : Version.values()) {
             HttpRequest request = to("never")
                     .header("tri-service-timeout", "100000")
@@ -49,7 +49,7 @@ class JsonHeadersTest extends JsonCalls {
 
     @ParameterizedTest
     @CsvSource({"tri-service-timeout, soon", "tri-service-timeout, 12345678901", "grpc-timeout, 5x"})
-    void timeThatIsNoneIsRefused(String name, String value) {
+    void malformedTimeoutIsRefused(String name, String value) {
         for (Version version : Version.values()) {
             HttpRequest request = to("find")
                     .header(name, value)

@@ -289,7 +289,7 @@ class MessageDeframerTest {
 
     @ParameterizedTest
     @CsvSource({"GRPC_WEB, 128", "GRPC_WEB, 129", "CONNECT, 2", "CONNECT, 3"})
-    void lastFrameOfTheRelativesIsTold(Framing framing, int flag) {
+    void lastFrameOfGrpcWebAndConnectIsReported(Framing framing, int flag) {
         deframer = deframer(framing);
         deframer.request(1);
 

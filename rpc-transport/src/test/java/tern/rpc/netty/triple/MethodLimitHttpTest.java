@@ -65,7 +65,7 @@ class MethodLimitHttpTest {
 
     @ParameterizedTest
     @EnumSource(HttpClient.Version.class)
-    void callTooManyIsRefusedUnread(HttpClient.Version version) throws Exception {
+    void callBeyondTheLimitIsRefusedBeforeItsBodyIsRead(HttpClient.Version version) throws Exception {
         try (TripleSides sides = new TripleSides()) {
             RpcServer server = serve(sides);
             HttpClient client = HttpClient.newHttpClient();

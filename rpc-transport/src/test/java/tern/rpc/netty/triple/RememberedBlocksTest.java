@@ -155,7 +155,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void lengthThatIsWrittenBackByWhoReadsItIsNotKept() throws Exception {
+    void contentLengthIsNotKeptBecauseTheReaderWritesItBack() throws Exception {
         ByteBuf block = block(0x83).writeBytes(literal(0x00, "content-length", "5"));
 
         for (int i = 0; i < 5; i++) {

@@ -57,7 +57,7 @@ class StatusDetailsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0863", "08FFFFFFFFFFFFFFFFFF01", "08FFFFFFFFFFFFFFFF7F"})
-    void codeThatNobodyKnowsIsUnknown(String hex) {
+    void undefinedCodeIsUnknown(String hex) {
         assertThat(StatusDetails.decode(HexFormat.of().parseHex(hex)).code()).isEqualTo(StatusCode.UNKNOWN);
     }
 

@@ -47,7 +47,7 @@ class StatusTableTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "17", "99", "-1", "x", "1x", "0000", "100"})
-    void statusThatNobodyKnowsIsUnknown(String text) {
+    void undefinedStatusIsUnknown(String text) {
         assertThat(StatusTable.fromNumber(text)).isEqualTo(StatusCode.UNKNOWN);
     }
 

@@ -284,7 +284,7 @@ class TripleClientFixturesTest {
     }
 
     @Test
-    void everyFileIsNamedHere() throws IOException {
+    void everyCapturedFileIsTested() throws IOException {
         TreeSet<String> captured = new TreeSet<>(CAPTURED.keySet());
         captured.addAll(CAPTURED_OTHERWISE);
         assertThat(captured).isEqualTo(names("triple-h2", "", ".s2c.bin"));

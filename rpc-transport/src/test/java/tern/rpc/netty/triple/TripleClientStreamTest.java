@@ -401,7 +401,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void writerThatHeedsNothingIsCutOff() {
+    void writerThatIgnoresReadinessIsCutOff() {
         Opened opened = open("both");
         Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 0);
         script.begun();
@@ -507,7 +507,7 @@ class TripleClientStreamTest {
      * leak check of this module detects answers that are not released.
      */
     @Test
-    void answersThatWereLeftAreReleasedWhenACancelMeetsAWishForMore() {
+    void undeliveredAnswersAreReleasedWhenACancelRacesWithARequest() {
         Opened opened = open("down", (Object) bytes("x"));
         opened.stream.request(1);
         Http2Script script = Http2Script.accept(server);

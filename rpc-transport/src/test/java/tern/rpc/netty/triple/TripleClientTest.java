@@ -282,7 +282,7 @@ class TripleClientTest extends RawServerCalls {
     }
 
     @Test
-    void serverIsToldThatACallIsOneWay() {
+    void headerMarksAOneWayCall() {
         ClientConnection connection = connect();
         sendOneWay(connection);
         send(connection, "y");

@@ -51,7 +51,7 @@ class TripleMetadataTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() {
+    void writtenMetadataIsReadBack() {
         Metadata metadata = new Metadata()
                 .put("Tenant", "blue")
                 .put("RespBytes", new byte[] {1, 2})
@@ -167,7 +167,7 @@ class TripleMetadataTest {
     }
 
     @Test
-    void capitalsCannotMakeAnotherNameOfAName() {
+    void headerOfCapitalsCannotChangeANameIntoAnotherOne() {
         Metadata read = TripleMetadata.read(
                 headers("a", "1", "b", "2", "tri-header-convert", HeaderCase.encode(Map.of("a", "group", "b", "B"))));
 

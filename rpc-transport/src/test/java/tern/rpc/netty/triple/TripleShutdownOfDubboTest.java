@@ -46,7 +46,7 @@ class TripleShutdownOfDubboTest {
      * lost.
      */
     @Test
-    void callsGoElsewhere() throws Exception {
+    void callsMoveToAnotherProviderWhenDubboShutsDown() throws Exception {
         try (TripleSides sides = new TripleSides();
                 DubboPeer leaving = new DubboPeer("leaving", "tri");
                 RpcClient client = RpcClient.builder()

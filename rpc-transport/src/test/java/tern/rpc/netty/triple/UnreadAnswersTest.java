@@ -26,7 +26,7 @@ class UnreadAnswersTest {
     }
 
     @Test
-    void muchThatDoesNotMoveIsAStall() {
+    void manyBytesThatDoNotMoveAreAStall() {
         add(9, 0);
 
         assertThat(unread.areStalled(LATE - 1)).isFalse();

@@ -159,13 +159,12 @@ class ValueCallsTest {
     }
 
     @Test
-    void messageThatIsNoValueIsToldWhatIsExpected() throws IOException {
+    void messageThatIsNoValueIsRefusedWithTheExpectedType() throws IOException {
         ListValue list = ListValue.newBuilder().addValues(value("\"x\"")).build();
 
         assertThatThrownBy(() -> call(GreetService.class, "slow", list))
-                .hasMessage(
-                        "INVALID_ARGUMENT: GreetService/slow takes Java values in hessian4 or hessian2; with plain protobuf, the request must"
-                                + " be a google.protobuf.Value; JSON over HTTP works too");
+                .hasMessage("INVALID_ARGUMENT: GreetService/slow takes Java values in hessian4 or hessian2; with plain"
+                        + " protobuf, the request must be a google.protobuf.Value; JSON over HTTP works too");
     }
 
     /**
@@ -198,7 +197,7 @@ class ValueCallsTest {
 
     @ParameterizedTest
     @MethodSource("messagesOfOwnFiles")
-    void messageOfAnOwnFileRunsNothingAndIsToldWhatIsExpected(String method, Message request) {
+    void messageOfAnotherFileIsRefusedWithTheExpectedType(String method, Message request) {
         String expected = method.equals("find") ? "google.protobuf.Value" : "google.protobuf.ListValue";
 
         assertThatThrownBy(() -> call(Persons.class, method, request))

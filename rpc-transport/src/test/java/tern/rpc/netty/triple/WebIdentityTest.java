@@ -147,7 +147,7 @@ class WebIdentityTest {
 
     @ParameterizedTest
     @MethodSource("requests")
-    void authorizerRefusesOnEveryForm(Version version, String call, WebRequest request) {
+    void authorizerRefusesCallsOfEveryProtocol(Version version, String call, WebRequest request) {
         WebAnswer answer =
                 send(version, request.with("authorization", "Bearer " + TOKEN).with("stranger", "yes"));
 
@@ -215,7 +215,7 @@ class WebIdentityTest {
 
     @ParameterizedTest
     @EnumSource
-    void probeIsShort(Version version) {
+    void probeAbove4KibIsRefused(Version version) {
         // field 15 of the message is unknown to the health service, which skips it
         byte[] longest = new byte[4 << 10];
         longest[0] = 0x7A;

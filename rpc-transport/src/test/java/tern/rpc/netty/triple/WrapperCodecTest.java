@@ -137,7 +137,7 @@ class WrapperCodecTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() {
+    void writtenRequestIsReadBack() {
         DecodedRequest read = read("echo", request(codec("echo"), "x".repeat(100_000)));
 
         assertThat(read.method()).isSameAs(method(GREET, "echo"));

@@ -65,7 +65,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
                 }
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
-                tell(e);
+                logFailure(e);
             }
         }
     }
@@ -89,7 +89,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         return due;
     }
 
-    private void tell(Throwable failure) {
+    private void logFailure(Throwable failure) {
         if (!failed) {
             failed = true;
             LOG.warn("The diagnosis failed and continues; later failures are not logged", failure);

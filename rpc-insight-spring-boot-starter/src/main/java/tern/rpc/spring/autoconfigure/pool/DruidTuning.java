@@ -39,8 +39,8 @@ final class DruidTuning {
         origins.bind(PREFIX, pool);
         check(pool);
         if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
-            tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
-            tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
+            setInDriver(pool, "connectTimeout", pool.getConnectTimeout());
+            setInDriver(pool, "socketTimeout", pool.getSocketTimeout());
         }
     }
 
@@ -81,7 +81,7 @@ final class DruidTuning {
      * Sets a timeout in the driver's connection properties. For other drivers, Druid itself sets the timeouts. Timeouts
      * that the URL or the connection properties already contain are kept.
      */
-    private static void tellDriver(DruidDataSource pool, String name, int millis) {
+    private static void setInDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')
                 || pool.getConnectProperties().containsKey(name);
         if (millis > 0 && !said) {

@@ -64,7 +64,10 @@ final class HeldObjects implements SmartInitializingSingleton {
 
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
-        /** For each object that was found in a field, the object that measures it. Beans are measured already. */
+        /**
+         * The measuring objects, by the object that was found in a field. Beans are not included, because they are
+         * measured already.
+         */
         private final Map<Object, Object> measured = new IdentityHashMap<>();
 
         private final List<HeldWatch> watches;
@@ -149,8 +152,8 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     /**
      * Returns whether the field can hold an object that measures the given one. The JVM does not change the fields of
-     * records. An object whose class is not public gets a proxy, so that the type of its field must be an interface. A
-     * proxy of Spring stands for a bean, which is measured already.
+     * records. An object whose class is not public gets a proxy, so the type of its field must be an interface. A proxy
+     * of Spring stands for a bean, which is measured already.
      */
     private static boolean isReplaceable(Field field, Object value) {
         return !field.getDeclaringClass().isRecord()

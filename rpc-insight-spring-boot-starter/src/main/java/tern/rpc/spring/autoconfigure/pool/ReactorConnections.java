@@ -90,7 +90,10 @@ final class ReactorConnections {
         return pool;
     }
 
-    /** Returns the function that uses the client's connector. Filters hold it in lambdas, also those of Spring. */
+    /**
+     * Returns the function that uses the client's connector. The lambdas of filters, including Spring's own filters,
+     * contain this function in a field.
+     */
     private static ExchangeFunction innermost(ExchangeFunction client) {
         ExchangeFunction function = client;
         for (int depth = 0; depth < MAX_FILTERS; depth++) {

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The timeouts that Tern sets in a client of another library because the application does not set them. The timeouts
- * that Tern sets are logged at startup, because a timeout that nobody has chosen is hard to find later.
+ * The timeouts that Tern sets in a client of another library because the application does not set them. Tern logs these
+ * timeouts at startup, because their source would otherwise be hard to find.
  */
 final class TunedTimeouts {
 
@@ -25,7 +25,8 @@ final class TunedTimeouts {
     void log(String client) {
         if (!set.isEmpty()) {
             LOG.info(
-                    "{}: Tern sets {}, because the application does not; rpc.pools.tuned=false keeps the library's values",
+                    "{}: Tern sets {}, because the application does not; rpc.pools.tuned=false keeps the library's"
+                            + " values",
                     client,
                     String.join(", ", set));
         }

@@ -22,7 +22,7 @@ import tern.rpc.pool.ResultRows;
 import tern.rpc.pool.StoreNames;
 
 /**
- * A proxy for a database connection. The wrapper measures the connection's statements and the time until the connection
+ * A proxy for a database connection. The proxy measures the connection's statements and the time until the connection
  * is returned. The proxy is thread-safe if the connection is thread-safe.
  */
 final class WatchedConnection implements InvocationHandler {

@@ -145,7 +145,7 @@ final class WatchedR2dbc {
                 name, failure instanceof R2dbcException known ? known.getSqlState() : null, failure);
     }
 
-    /** Returns a proxy, or the object itself if the driver's interfaces permit none. */
+    /** Returns a proxy, or the object itself if no proxy can implement the driver's interfaces. */
     private static Object proxy(Object target, InvocationHandler handler) {
         InvocationHandler own = (proxy, method, arguments) -> {
             if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {

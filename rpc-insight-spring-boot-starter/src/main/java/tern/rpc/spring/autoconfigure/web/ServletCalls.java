@@ -70,7 +70,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             failure = e;
             throw e;
         } finally {
-            ServletRoutes.tell(call, request);
+            ServletRoutes.setRoute(call, request);
             call.leave(before);
             if (failure == null && request.isAsyncStarted()) {
                 continuesLater(call, request, response);

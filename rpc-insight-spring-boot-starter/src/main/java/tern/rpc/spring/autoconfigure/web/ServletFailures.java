@@ -19,7 +19,7 @@ final class ServletFailures implements HandlerExceptionResolver, Ordered {
         return Ordered.HIGHEST_PRECEDENCE;
     }
 
-    /** Returns null, so that Spring MVC asks the other resolvers. */
+    /** Returns null, so that Spring MVC tries the other resolvers. */
     @Override
     public @Nullable ModelAndView resolveException(
             HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception failure) {

@@ -28,7 +28,7 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
         if (request.getAttribute(ServletCalls.CALL) instanceof WebCalls.Call call) {
-            tell(call, request, handler);
+            setRoute(call, request, handler);
         }
         return true;
     }
@@ -37,11 +37,11 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
      * Reads the route and kind of a call after the request has been handled. Called if the application configures
      * Spring MVC without this interceptor.
      */
-    static void tell(WebCalls.Call call, HttpServletRequest request) {
-        tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
+    static void setRoute(WebCalls.Call call, HttpServletRequest request) {
+        setRoute(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
     }
 
-    private static void tell(WebCalls.Call call, HttpServletRequest request, @Nullable Object handler) {
+    private static void setRoute(WebCalls.Call call, HttpServletRequest request, @Nullable Object handler) {
         if (request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE) instanceof String pattern) {
             call.hasRoute(pattern);
         }

@@ -247,7 +247,7 @@ final class WebCalls implements CallSource {
 
         private void count(int status, @Nullable Throwable failure, long took, long now) {
             Throwable known = failure == null ? thrown : failure;
-            if (LeftClients.caused(known)) {
+            if (DisconnectedClients.caused(known)) {
                 countLeft(took, now);
                 return;
             }

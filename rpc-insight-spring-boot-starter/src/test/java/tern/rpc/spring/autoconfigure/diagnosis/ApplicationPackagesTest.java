@@ -32,7 +32,7 @@ class ApplicationPackagesTest {
     }
 
     @Test
-    void applicationWithoutComponentScansHasNone() {
+    void applicationWithoutComponentScansHasNoPackages() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(Configured.class)) {
             assertThat(ApplicationPackages.of(context)).isEmpty();
         }

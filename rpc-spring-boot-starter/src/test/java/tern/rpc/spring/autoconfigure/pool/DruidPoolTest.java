@@ -121,7 +121,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void otherTypeIsHonoured() {
+    void dataSourceTypeOfTheApplicationIsUsed() {
         application()
                 .withPropertyValues("spring.datasource.type=" + JdbcDataSource.class.getName())
                 .run(there -> assertThat(there.getBean(DataSource.class)).isInstanceOf(JdbcDataSource.class));
@@ -278,7 +278,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void whoWaitsTooLongFailsAndIsCounted() {
+    void callerThatWaitsTooLongFailsAndIsCounted() {
         application()
                 .withPropertyValues(
                         DRUID, "spring.datasource.druid.max-active=1", "spring.datasource.druid.max-wait=300")
@@ -329,7 +329,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void bootsOwnMetersOfConnectionPoolsKnowIt() {
+    void bootsOwnMetersOfConnectionPoolsIncludeDruid() {
         application().withPropertyValues(DRUID).run(there -> {
             Collection<DataSourcePoolMetadataProvider> providers =
                     there.getBeansOfType(DataSourcePoolMetadataProvider.class).values();

@@ -107,7 +107,7 @@ class HikariPoolTest {
     }
 
     @Test
-    void bootStillFindsThePoolBehind() {
+    void bootFindsThePoolBehindTheWrapper() {
         application()
                 .run(there -> assertThat(DataSourceUnwrapper.unwrap(
                                 there.getBean(HikariDataSource.class), HikariDataSource.class))

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Makes one step of a call fail, for tests that check whether a failed call leaves resources in use. Only one failure
  * is injected at a time. The fault affects only threads whose names match a pattern.
  */
-final class Planted {
+final class InjectedFailure {
 
     /** The kind of throwable that the step throws. */
     enum Kind {
@@ -27,14 +27,14 @@ final class Planted {
 
         Throwable make() {
             return switch (this) {
-                case MEMORY -> new OutOfMemoryError("planted");
+                case MEMORY -> new OutOfMemoryError("injected");
                 case STACK -> new StackOverflowError();
-                case LINKAGE -> new NoClassDefFoundError("planted/Missing");
-                case ASSERTION -> new AssertionError("planted");
+                case LINKAGE -> new NoClassDefFoundError("injected/Missing");
+                case ASSERTION -> new AssertionError("injected");
                 case OWN_ERROR -> new OwnError();
-                case RUNTIME -> new IllegalStateException("planted");
-                case CHECKED -> new IOException("planted");
-                case INTERRUPTED -> new InterruptedException("planted");
+                case RUNTIME -> new IllegalStateException("injected");
+                case CHECKED -> new IOException("injected");
+                case INTERRUPTED -> new InterruptedException("injected");
                 case UNREADABLE -> new Unreadable();
                 case OWN_CAUSE -> new OwnCause();
                 case CIRCLE -> circle();
@@ -93,10 +93,10 @@ final class Planted {
     private static volatile @Nullable Enum<?> step;
     private static volatile Kind kind = Kind.RUNTIME;
 
-    private Planted() {}
+    private InjectedFailure() {}
 
     /** Makes the given step fail from now on, on threads whose names match the pattern. */
-    static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
+    static void inject(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;
         step = at;
@@ -114,7 +114,7 @@ final class Planted {
     /** Throws the injected throwable, which may be a checked exception, if this step must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
-            Planted.<RuntimeException>sneak(kind.make());
+            InjectedFailure.<RuntimeException>sneak(kind.make());
         }
     }
 

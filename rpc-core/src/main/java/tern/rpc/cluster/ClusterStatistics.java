@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
  * Values computed from all providers of a cluster, ten times per second while there are calls: the median response
  * time, and whether any provider has passed its slow start. Thread-safe.
  */
-final class Figures {
+final class ClusterStatistics {
 
     /** The time after which a provider that has become usable gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);

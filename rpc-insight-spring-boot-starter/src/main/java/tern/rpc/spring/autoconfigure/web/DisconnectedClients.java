@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Recognizes the exceptions that web servers throw because the client has closed its connection. */
-final class LeftClients {
+final class DisconnectedClients {
 
     /** The simple names of the exceptions of Tomcat, Spring MVC and Reactor Netty. */
     private static final Set<String> LEFT =
@@ -29,7 +29,7 @@ final class LeftClients {
     private static final int MAX_CAUSES = 8;
     private static final int MAX_FRAMES = 12;
 
-    private LeftClients() {}
+    private DisconnectedClients() {}
 
     /** Returns whether the request failed only because its client has disconnected. */
     static boolean caused(@Nullable Throwable failure) {

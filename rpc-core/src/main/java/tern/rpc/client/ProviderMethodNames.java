@@ -11,7 +11,7 @@ import tern.rpc.endpoint.Endpoint;
  * The names of one method at its providers, such as {@code StockService.reserve at 10.0.0.7:20880}. The ledgers of
  * served calls use these names, so that a slow provider can be distinguished from a slow method. Thread-safe.
  */
-final class PlaceNames {
+final class ProviderMethodNames {
 
     /** The maximum number of names. Without this limit, frequently changing providers could exhaust the memory. */
     private static final int MAX_NAMES = 1_024;
@@ -19,7 +19,7 @@ final class PlaceNames {
     private final String method;
     private final Map<Endpoint, String> names = new ConcurrentHashMap<>();
 
-    PlaceNames(String method) {
+    ProviderMethodNames(String method) {
         this.method = method;
     }
 

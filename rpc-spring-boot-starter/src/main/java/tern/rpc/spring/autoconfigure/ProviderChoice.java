@@ -18,13 +18,13 @@ import tern.rpc.settings.PropertyCheck;
  * @param tag the default tag of calls; empty for none
  * @param subset the maximum number of providers to connect to; 0 for all
  */
-record Choice(String policy, String property, String zone, String tag, int subset) {
+record ProviderChoice(String policy, String property, String zone, String tag, int subset) {
 
     private static final String PROPERTY = "rpc.client.load-balancing";
 
-    static Choice of(RpcClientProperties client) {
+    static ProviderChoice of(RpcClientProperties client) {
         String zone = client.zone() == null ? "" : notBlank("rpc.client.zone", client.zone());
-        return new Choice(
+        return new ProviderChoice(
                 client.loadBalancing(),
                 PROPERTY,
                 zone,
@@ -37,15 +37,15 @@ record Choice(String policy, String property, String zone, String tag, int subse
      *
      * @param prefix the prefix of the service's properties, such as {@code rpc.client.services.orders}
      */
-    Choice with(RpcClientProperties.Service service, String prefix) {
+    ProviderChoice with(RpcClientProperties.Service service, String prefix) {
         String ownTag = service.tag() == null ? tag : service.tag();
         return service.loadBalancing() == null
-                ? new Choice(policy, property, zone, ownTag, subset)
-                : new Choice(service.loadBalancing(), prefix + ".load-balancing", zone, ownTag, subset);
+                ? new ProviderChoice(policy, property, zone, ownTag, subset)
+                : new ProviderChoice(service.loadBalancing(), prefix + ".load-balancing", zone, ownTag, subset);
     }
 
-    Choice withPolicy(String changed) {
-        return new Choice(changed, property, zone, tag, subset);
+    ProviderChoice withPolicy(String changed) {
+        return new ProviderChoice(changed, property, zone, tag, subset);
     }
 
     static String notBlank(String property, String value) {

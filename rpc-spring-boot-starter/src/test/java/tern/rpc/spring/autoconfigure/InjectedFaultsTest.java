@@ -36,7 +36,7 @@ import tern.rpc.spring.autoconfigure.pool.DruidPoolAutoConfiguration;
  * speed of the machine.
  */
 @Timeout(300)
-class PlantedFaultsTest {
+class InjectedFaultsTest {
 
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
@@ -94,7 +94,7 @@ class PlantedFaultsTest {
                                                 "druid",
                                                 "close the connection in Files.export");
                                     } finally {
-                                        Fault.plant(null);
+                                        Fault.inject(null);
                                     }
                                 })));
     }
@@ -104,11 +104,11 @@ class PlantedFaultsTest {
      * Does not remove the fault.
      */
     private static void assertNamed(Load load, Fault fault, String kind, String name, String change) {
-        Fault.plant(null);
+        Fault.inject(null);
         Diagnosis before = load.await(diagnosis -> diagnosis.state() == State.HEALTHY);
         assertThat(before.causes()).as(before.text()).isEmpty();
 
-        Fault.plant(fault);
+        Fault.inject(fault);
 
         Diagnosis diagnosis = load.await(now -> now.state() == State.MISS
                 && now.causes().get(0).kind().equals(kind)

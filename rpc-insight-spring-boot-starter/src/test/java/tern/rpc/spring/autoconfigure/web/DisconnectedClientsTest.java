@@ -22,7 +22,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
 /** Tests requests whose clients disconnect before they have received the answer. */
-class LeftClientsTest {
+class DisconnectedClientsTest {
 
     private static final long MILLI = 1_000_000;
 

@@ -67,14 +67,14 @@ import tools.jackson.databind.json.JsonMapper;
  * Places secrets wherever secrets may occur, and checks that no output contains them (figure R25 of
  * docs/figures/promises.md).
  */
-class PlantedSecretsTest {
+class InjectedSecretsTest {
 
     private static final int MIN_SECRETS = 50;
 
     @TempDir
     private Path folder;
 
-    private final List<String> planted = new ArrayList<>();
+    private final List<String> injected = new ArrayList<>();
     private final Queue<String> outputs = new ConcurrentLinkedQueue<>();
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     private final Logger logger = (Logger) LoggerFactory.getLogger("tern.rpc");
@@ -101,9 +101,9 @@ class PlantedSecretsTest {
         logger.setAdditive(true);
     }
 
-    private String plant() {
-        String secret = "planted" + HexFormat.of().toHexDigits(planted.size() * 0x9E3779B97F4A7C15L + 1);
-        planted.add(secret);
+    private String newSecret() {
+        String secret = "injected" + HexFormat.of().toHexDigits(injected.size() * 0x9E3779B97F4A7C15L + 1);
+        injected.add(secret);
         return secret;
     }
 
@@ -192,11 +192,11 @@ class PlantedSecretsTest {
     }
 
     @Test
-    void nothingThatComesOutHasASecret() throws Exception {
-        String token = plant();
-        String keyPassword = plant();
+    void noOutputContainsASecret() throws Exception {
+        String token = newSecret();
+        String keyPassword = newSecret();
         Path keys = keyStore(keyPassword);
-        List<String> ofProperties = new ArrayList<>(List.of(token, plant(), plant()));
+        List<String> ofProperties = new ArrayList<>(List.of(token, newSecret(), newSecret()));
         ApplicationContextRunner provider = provider(Safe.class, Guard.class)
                 .withConfiguration(AutoConfigurations.of(
                         SslAutoConfiguration.class,
@@ -214,7 +214,7 @@ class PlantedSecretsTest {
                         "spring.datasource.url=jdbc:h2:mem:secrets",
                         "spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
                         "spring.datasource.username=sa",
-                        "spring.datasource.password=" + plant(),
+                        "spring.datasource.password=" + newSecret(),
                         "spring.ssl.bundle.jks.vault.keystore.location=" + keys.toUri(),
                         "spring.ssl.bundle.jks.vault.keystore.password=" + keyPassword,
                         "spring.ssl.bundle.jks.vault.key.password=" + keyPassword,
@@ -238,21 +238,21 @@ class PlantedSecretsTest {
         startsThatFail(keys);
         outputs.add(meters.getMetersAsString());
 
-        assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
+        assertThat(injected).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
         assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept the call's token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
         for (String output : outputs) {
-            assertThat(planted).filteredOn(output::contains).as(output).isEmpty();
+            assertThat(injected).filteredOn(output::contains).as(output).isEmpty();
         }
     }
 
     /** Puts secrets into a command line, and into properties inside a JSON document. */
     private void inCompositeValues() {
-        String first = plant();
-        String second = plant();
-        String third = plant();
+        String first = newSecret();
+        String second = newSecret();
+        String third = newSecret();
         String json = "{\"rpc\":{\"server\":{\"token\":[\"" + first + "\",\"" + second + "\"]}},\"a\":1}";
         provider(Safe.class)
                 .withConfiguration(AutoConfigurations.of(EnvironmentEndpointAutoConfiguration.class))
@@ -272,7 +272,7 @@ class PlantedSecretsTest {
     }
 
     private String plantInto(List<String> others) {
-        String secret = plant();
+        String secret = newSecret();
         others.add(secret);
         return secret;
     }
@@ -296,17 +296,23 @@ class PlantedSecretsTest {
         String url = "rpc.client.url=" + protocol + "://" + addressOf(provider);
         consumer(provider, url, token).run(here -> {
             Vault vault = here.getBean(Customer.class).vault;
-            assertThat(with("x-key", plant()).on(vault).put(plant(), card(plant())))
+            assertThat(with("x-key", newSecret()).on(vault).put(newSecret(), card(newSecret())))
                     .isEqualTo(1);
-            told(() -> with("x-key", plant()).on(vault).fail(plant(), card(plant())));
-            told(() -> with("x-key", plant()).header("wish", "denied").on(vault).put(plant(), card(plant())));
-            told(() -> with("x-key", plant()).header("wish", "broken").on(vault).put(plant(), card(plant())));
+            told(() -> with("x-key", newSecret()).on(vault).fail(newSecret(), card(newSecret())));
+            told(() -> with("x-key", newSecret())
+                    .header("wish", "denied")
+                    .on(vault)
+                    .put(newSecret(), card(newSecret())));
+            told(() -> with("x-key", newSecret())
+                    .header("wish", "broken")
+                    .on(vault)
+                    .put(newSecret(), card(newSecret())));
             outputs.add(here.getBean(ClientSettings.class).toString());
             outputs.add(here.getBean(RpcClientProperties.class).toString());
             outputs.add(cluster(here, Format.JSON) + cluster(here, Format.TEXT));
         });
-        consumer(provider, url, plant())
-                .run(here -> told(() -> here.getBean(Customer.class).vault.put(plant(), card(plant()))));
+        consumer(provider, url, newSecret())
+                .run(here -> told(() -> here.getBean(Customer.class).vault.put(newSecret(), card(newSecret()))));
     }
 
     private ApplicationContextRunner consumer(ApplicationContext provider, String url, String token) {
@@ -339,9 +345,14 @@ class PlantedSecretsTest {
                 "application/connect+json",
                 "text/plain",
                 "odd/type")) {
-            for (String authorization : List.of("Bearer " + token, "Bearer " + plant(), "Basic " + plant())) {
-                request(provider, "/" + Vault.class.getName() + "/number", type, authorization, '"' + plant() + '"');
-                request(provider, "/" + Vault.class.getName() + "/put", type, authorization, "{\"key\":" + plant());
+            for (String authorization : List.of("Bearer " + token, "Bearer " + newSecret(), "Basic " + newSecret())) {
+                request(
+                        provider,
+                        "/" + Vault.class.getName() + "/number",
+                        type,
+                        authorization,
+                        '"' + newSecret() + '"');
+                request(provider, "/" + Vault.class.getName() + "/put", type, authorization, "{\"key\":" + newSecret());
             }
         }
     }
@@ -353,7 +364,7 @@ class PlantedSecretsTest {
                         HttpRequest.newBuilder(URI.create("http://" + addressOf(provider) + path))
                                 .header("content-type", type)
                                 .header("authorization", authorization)
-                                .header("x-key", plant())
+                                .header("x-key", newSecret())
                                 .POST(HttpRequest.BodyPublishers.ofString(body))
                                 .build(),
                         HttpResponse.BodyHandlers.ofByteArray());
@@ -377,15 +388,15 @@ class PlantedSecretsTest {
     /** Starts applications whose invalid settings contain secrets, and collects their output. */
     private void startsThatFail(Path keys) {
         Map.of(
-                        "rpc.server.token", "with space " + plant(),
-                        "rpc.client.token", "with space " + plant(),
-                        "rpc.client.services.x.token", "with space " + plant(),
-                        "rpc.client.url", "dubbo://user:" + plant() + "@host:1",
-                        "rpc.pools.jedis.url", "nonsense://user:" + plant() + "@host:x")
+                        "rpc.server.token", "with space " + newSecret(),
+                        "rpc.client.token", "with space " + newSecret(),
+                        "rpc.client.services.x.token", "with space " + newSecret(),
+                        "rpc.client.url", "dubbo://user:" + newSecret() + "@host:1",
+                        "rpc.pools.jedis.url", "nonsense://user:" + newSecret() + "@host:x")
                 .forEach((property, value) -> failing(property + "=" + value));
         failing(
                 "spring.ssl.bundle.jks.vault.keystore.location=" + keys.toUri(),
-                "spring.ssl.bundle.jks.vault.keystore.password=" + plant(),
+                "spring.ssl.bundle.jks.vault.keystore.password=" + newSecret(),
                 "rpc.server.ssl.bundle=vault");
     }
 

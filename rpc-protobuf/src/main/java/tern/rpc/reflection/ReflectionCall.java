@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * One call to the reflection service: a stream of requests and their answers. Only one thread at a time uses an
  * instance.
  */
-final class Conversation implements Flow.Subscriber<byte[]> {
+final class ReflectionCall implements Flow.Subscriber<byte[]> {
 
     private final Flow.Subscriber<? super byte[]> caller;
     private final Reflection reflection;
     private Flow.@Nullable Subscription requests;
     private boolean over;
 
-    Conversation(Flow.Subscriber<? super byte[]> caller, Reflection reflection) {
+    ReflectionCall(Flow.Subscriber<? super byte[]> caller, Reflection reflection) {
         this.caller = caller;
         this.reflection = reflection;
     }

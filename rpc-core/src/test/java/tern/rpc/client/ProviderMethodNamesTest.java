@@ -10,11 +10,11 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
-class PlaceNamesTest {
+class ProviderMethodNamesTest {
 
     private static final String NAME = "StockService.reserve at stock-1:20880";
 
-    private final PlaceNames names = new PlaceNames("StockService.reserve");
+    private final ProviderMethodNames names = new ProviderMethodNames("StockService.reserve");
     private final Endpoint endpoint = new Endpoint("stock-1", 20880);
 
     @ParameterizedTest
