@@ -37,6 +37,9 @@ final class BaselineUpdater {
     /** The name prefix of the usual queue length of an executor. */
     static final String QUEUE = "queue ";
 
+    /** The name of the usual wait of a serving thread for a processor. */
+    private static final String DELAY = "delay";
+
     /** The name prefix of the usual time of an operation that threads outside of calls run. */
     static final String OUTSIDE = "outside ";
 
@@ -128,6 +131,9 @@ final class BaselineUpdater {
             usual.learn("busy", seen.busy());
             usual.learn("urgent", seen.urgent());
         }
+        if (seen.delay().nanos() >= 0) {
+            learnAtMostDouble(DELAY, seen.delay().nanos());
+        }
         if (seen.stolen().share() >= 0) {
             usual.learn("stolen", seen.stolen().share());
         }
@@ -136,6 +142,16 @@ final class BaselineUpdater {
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
+    }
+
+    /** Returns a copy of the machine's state with its usual values. */
+    Machine withUsual(Machine seen) {
+        return seen.usually(
+                        usual.figure("allocated"),
+                        usual.figure("busy"),
+                        usual.figure("urgent"),
+                        usual.figure("stolen"))
+                .delayed(seen.delay().usually(usual.reliableFigure(DELAY)));
     }
 
     /**
