@@ -40,6 +40,9 @@ final class BaselineUpdater {
     /** The name of the usual wait of a serving thread for a processor. */
     private static final String DELAY = "delay";
 
+    /** The name of the usual number of processors that this process keeps busy. */
+    private static final String OWN = "own";
+
     /** The name prefix of the usual time of an operation that threads outside of calls run. */
     static final String OUTSIDE = "outside ";
 
@@ -130,6 +133,7 @@ final class BaselineUpdater {
         if (seen.own() >= 0 && seen.others() >= 0) {
             usual.learn("busy", seen.busy());
             usual.learn("urgent", seen.urgent());
+            usual.learn(OWN, seen.own());
         }
         if (seen.delay().nanos() >= 0) {
             learnAtMostDouble(DELAY, seen.delay().nanos());
@@ -151,7 +155,7 @@ final class BaselineUpdater {
                         usual.figure("busy"),
                         usual.figure("urgent"),
                         usual.figure("stolen"))
-                .delayed(seen.delay().usually(usual.reliableFigure(DELAY)));
+                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN)));
     }
 
     /**

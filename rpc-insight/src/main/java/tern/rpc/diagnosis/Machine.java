@@ -198,10 +198,11 @@ record Machine(
      * @param nanos the mean wait each time that such a thread is ready to run
      * @param usualNanos the usual value of {@code nanos}
      * @param perRun the whole wait, as a multiple of the time for which these threads ran
+     * @param usuallyOwn the number of processors that this process usually keeps busy
      */
-    record Delay(double nanos, double usualNanos, double perRun) {
+    record Delay(double nanos, double usualNanos, double perRun, double usuallyOwn) {
 
-        static final Delay UNKNOWN = new Delay(-1, -1, -1);
+        static final Delay UNKNOWN = new Delay(-1, -1, -1, -1);
 
         /** Returns the waits of the given times, without a usual value. */
         static Delay of(RunTime times) {
@@ -210,11 +211,12 @@ record Machine(
                     : new Delay(
                             (double) times.delayNanos() / times.turns(),
                             -1,
-                            (double) times.delayNanos() / times.runNanos());
+                            (double) times.delayNanos() / times.runNanos(),
+                            -1);
         }
 
-        Delay usually(double nanosUsually) {
-            return new Delay(nanos, nanosUsually, perRun);
+        Delay usually(double nanosUsually, double own) {
+            return new Delay(nanos, nanosUsually, perRun, own);
         }
 
         /** Returns whether the waits are much longer than usual. Returns false if the usual waits are unknown. */
@@ -362,6 +364,28 @@ record Machine(
     /** The number of processors that threads of normal or high priority keep busy. */
     double urgent() {
         return busy() - Math.max(0, lowPriority);
+    }
+
+    /**
+     * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
+     * values are known, the use that has grown by more is responsible: new work of this process may displace the usual
+     * work of other processes. Otherwise the larger use is responsible.
+     */
+    boolean isBusierItself() {
+        double usuallyOwn = delay.usuallyOwn();
+        double grown = own - usuallyOwn;
+        double othersGrown = Math.max(0, others) - (usuallyBusy - usuallyOwn);
+        boolean isKnown = usuallyOwn >= 0 && usuallyBusy >= usuallyOwn;
+        boolean isClear = Math.max(grown, othersGrown) >= MUCH_BUSIER * processors;
+        return isKnown && isClear ? grown > othersGrown : own >= Math.max(0, others);
+    }
+
+    /**
+     * Returns whether threads of this process that serve no call have saturated the processors, so that the threads
+     * that serve calls wait much longer for a processor than usual.
+     */
+    boolean isDelayedByOtherThreads() {
+        return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();
     }
 
     /** Returns whether threads that serve no call use most of this process's processor time. */
