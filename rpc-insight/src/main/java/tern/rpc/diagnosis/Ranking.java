@@ -252,7 +252,19 @@ final class Ranking {
                 parts.set(i + 1, one);
             }
         }
+        putFaultBeforeItsLeak(parts);
         return parts;
+    }
+
+    /**
+     * If calls wait most for something that other calls lost because of another fault, puts this fault first. The waits
+     * would come back if only the lost permits or connections were returned.
+     */
+    private void putFaultBeforeItsLeak(List<Part> parts) {
+        Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));
+        if (fault != null && parts.remove(fault)) {
+            parts.add(0, fault);
+        }
     }
 
     /**

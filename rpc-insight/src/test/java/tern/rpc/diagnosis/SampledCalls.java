@@ -26,6 +26,7 @@ final class SampledCalls {
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
     private final List<EndedCall> bad = new ArrayList<>();
+    private final List<EndedCall> earlier = new ArrayList<>();
     private final List<EndedCall> good = new ArrayList<>();
     private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
     private final Baseline usual = new Baseline();
@@ -171,6 +172,13 @@ final class SampledCalls {
         return this;
     }
 
+    /** The calls that were added so far ended before the observed period. */
+    SampledCalls endedEarlier() {
+        earlier.addAll(bad);
+        bad.clear();
+        return this;
+    }
+
     /** Sets the time when calls began to miss the latency target: after the calls that were added so far. */
     SampledCalls missBegins() {
         missedFrom = time.get();
@@ -241,7 +249,7 @@ final class SampledCalls {
     }
 
     /** Sets the failure of the calls that are added from now on. */
-    SampledCalls failing(Throwable with) {
+    SampledCalls failing(@Nullable Throwable with) {
         failure = with;
         return this;
     }
@@ -300,7 +308,7 @@ final class SampledCalls {
                 time.get() - missedFrom,
                 bad,
                 good,
-                bad,
+                Stream.concat(earlier.stream(), bad.stream()).toList(),
                 good,
                 samples,
                 tasks,
