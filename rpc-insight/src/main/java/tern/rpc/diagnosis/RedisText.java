@@ -118,7 +118,7 @@ final class RedisText {
                             Where.CODE,
                             "use one round trip instead of " + Math.round(sum.count()) + " per call (MGET or a"
                                     + " pipeline)"
-                                    + StoreText.at(place) + ": " + name),
+                                    + StoreText.at(place) + ": " + name + RemoteText.usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part)) {

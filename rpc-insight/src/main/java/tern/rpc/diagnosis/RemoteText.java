@@ -42,11 +42,28 @@ final class RemoteText {
 
     /** Returns the recommended change if calls run an operation more often than usual. */
     static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        if (counts.isBehindEmptyCache(part)) {
+            return Change.of(
+                    Where.CODE,
+                    "find out why the cache in front of this operation no longer holds its values"
+                            + StoreText.at(place) + ": it was cleared, its entries expire at once, it is too small, its"
+                            + " keys have changed, or its server has lost them; calls run " + part.name() + " "
+                            + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                            + "); a different pool size does not help");
+        }
         return Change.of(
                 Where.CODE,
                 "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
+    }
+
+    /** Returns the addition to the advice for many operations, if calls usually run far fewer of them. */
+    static String usuallyFewer(OperationCounts counts, Part part) {
+        return counts.areMore(part)
+                ? "; calls run it " + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                        + "), so a cache in front of it may no longer hold the values"
+                : "";
     }
 
     /** Returns the recommended change if calls run a new operation. */
@@ -125,7 +142,8 @@ final class RemoteText {
                             "send one request instead of " + Math.round(sum.count())
                                     + " per call (or use a batch, a cache or parallel requests)"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
-                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
+                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
@@ -257,7 +275,8 @@ final class RemoteText {
                             "make one remote call instead of " + Math.round(sum.count())
                                     + " per call (or use a method that takes a list, a cache or parallel calls)"
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
-                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
+                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {

@@ -104,7 +104,8 @@ final class StoreText {
                             Where.STATEMENT,
                             "run one statement instead of " + Math.round(sum.count()) + " per call (join, IN list or"
                                     + " batch)"
-                                    + at(place) + ": " + text + "; a different pool size does not help"),
+                                    + at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
+                                    + "; a different pool size does not help"),
                     facts);
         }
         if (counts.areMore(part)) {
