@@ -77,6 +77,12 @@ final class SampledCalls {
         return this;
     }
 
+    /** Sets the state of the processors and the memory. */
+    SampledCalls on(Machine state) {
+        machine = state;
+        return this;
+    }
+
     /** Sets the growth of the used heap. */
     SampledCalls growing(HeapGrowth growth) {
         machine = machine.growing(growth);
