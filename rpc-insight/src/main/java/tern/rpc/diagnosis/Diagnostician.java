@@ -256,6 +256,9 @@ public final class Diagnostician {
             updater.learnSlowMethods(before, current, counts, watch.isWarm());
         }
         if (open) {
+            if (since != null && watch.isNew()) {
+                end(now);
+            }
             if (since == null) {
                 begin(now);
             }
