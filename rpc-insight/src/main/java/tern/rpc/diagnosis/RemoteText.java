@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -390,8 +391,21 @@ final class RemoteText {
                 .count();
         // The number of failed calls is 0 if a circuit breaker refuses all calls. The failures that opened the circuit
         // breaker are then older than the recorded calls.
-        return failed == 0
-                ? List.of()
-                : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        List<String> facts = new ArrayList<>();
+        if (failed > 0) {
+            facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        }
+        if (FailedProviders.isOfSeveral(part)) {
+            facts.add("all      fail alike: "
+                    + excess.accounts.stream()
+                            .map(counted -> FailurePart.of(counted.call()))
+                            .filter(failure -> FailedProviders.isOf(part, failure))
+                            .map(FailedProviders::addressOf)
+                            .filter(Objects::nonNull)
+                            .distinct()
+                            .sorted()
+                            .collect(Collectors.joining(", ")));
+        }
+        return facts;
     }
 }
