@@ -318,12 +318,20 @@ final class RemoteText {
 
     private String ask(Part part, String service) {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
+        String only = OperationNames.storeOfAll(part);
+        if (only != null && operations.isSameForAll(Kind.RPC, only)) {
+            return "check the network to " + service
+                    + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
+                    + " about the same time longer";
+        }
         return isSlowEverywhere(part)
                 ? "read the diagnosis of the providers" + of + service
                         + ", which is slower at all of them: check what they share (a database, a peer), and the"
                         + " requests; if the providers are fast, the time is lost on the network to them (packets that"
                         + " are lost or late, a proxy)"
-                : "read the diagnosis of the provider" + of + service;
+                : "read the diagnosis of the provider" + of + service
+                        + "; if it is fast there, the time is lost on the network to it (packets that are lost or late,"
+                        + " a proxy)";
     }
 
     private String meanwhile(Part part) {
