@@ -37,6 +37,12 @@ final class BaselineUpdater {
     /** The name prefix of the usual queue length of an executor. */
     static final String QUEUE = "queue ";
 
+    /** The name of the usual wait of a serving thread for a processor. */
+    private static final String DELAY = "delay";
+
+    /** The name of the usual number of processors that this process keeps busy. */
+    private static final String OWN = "own";
+
     /** The name prefix of the usual time of an operation that threads outside of calls run. */
     static final String OUTSIDE = "outside ";
 
@@ -127,6 +133,10 @@ final class BaselineUpdater {
         if (seen.own() >= 0 && seen.others() >= 0) {
             usual.learn("busy", seen.busy());
             usual.learn("urgent", seen.urgent());
+            usual.learn(OWN, seen.own());
+        }
+        if (seen.delay().nanos() >= 0) {
+            learnAtMostDouble(DELAY, seen.delay().nanos());
         }
         if (seen.stolen().share() >= 0) {
             usual.learn("stolen", seen.stolen().share());
@@ -136,6 +146,16 @@ final class BaselineUpdater {
             double p99 = meters.served().p99Millis();
             usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
         }
+    }
+
+    /** Returns a copy of the machine's state with its usual values. */
+    Machine withUsual(Machine seen) {
+        return seen.usually(
+                        usual.figure("allocated"),
+                        usual.figure("busy"),
+                        usual.figure("urgent"),
+                        usual.figure("stolen"))
+                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN)));
     }
 
     /**

@@ -6,7 +6,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
@@ -139,17 +141,31 @@ final class CauseText {
                 instead = "";
             } else if (held == null && wanted.kind() == Part.Kind.SQL && OF_OTHER_SERVERS.contains(part.kind())) {
                 held = "locked rows that other calls wait for, in " + wanted.name() + ",";
-            } else if (held == null && isHeldDuring(part, symptom)) {
-                PoolVerdict pool = PoolVerdict.find(pools, wanted);
-                held = pool == null ? null : pool.resource();
-                instead = OUTSIDE;
             }
+        }
+        if (held == null) {
+            PoolVerdict pool = poolHeldDuring(part);
+            held = pool == null ? null : pool.resource();
+            instead = OUTSIDE;
         }
         return held == null || change.property() != null
                 ? change
                 : Change.of(
                         change.where(),
                         "do not hold " + held + " while this operation runs" + instead + "; " + change.text());
+    }
+
+    /**
+     * Returns the database pool whose connections are held while the operation runs; null if there is none. If calls wait
+     * for several pools, the connections of this pool are held the most times longer than usual.
+     */
+    private @Nullable PoolVerdict poolHeldDuring(Part part) {
+        return symptoms.getOrDefault(part, List.of()).stream()
+                .filter(symptom -> isHeldDuring(part, symptom))
+                .map(symptom -> PoolVerdict.find(pools, symptom.waitedFor()))
+                .filter(Objects::nonNull)
+                .max(Comparator.comparingDouble(PoolVerdict::timesLonger).thenComparing(PoolVerdict::name))
+                .orElse(null);
     }
 
     /**

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
@@ -65,6 +66,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private final Deque<Collection> pauses = new ArrayDeque<>();
     private final Deque<Collection> cycles = new ArrayDeque<>(); // the concurrent cycles of ZGC and Shenandoah
     private final Deque<Use> uses = new ArrayDeque<>();
+    private final LeastUses minutes = new LeastUses();
     private long freedBytes;
     private boolean listening;
 
@@ -152,6 +154,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /** Adds the used memory after a collection. */
     synchronized void addUse(Use use) {
+        minutes.add(use);
         uses.addLast(use);
         if (uses.size() > MAX_USES) {
             uses.removeFirst();
@@ -216,21 +219,20 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the growth of the memory that surviving objects occupy after collections within the last minute; null if
-     * it does not grow until the heap is full.
+     * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
+     * the last minutes; null if it does not grow until the heap is full.
      *
      * @param paused the share of the time for which collections now stop the process
      */
     synchronized @Nullable HeapGrowth growth(long now, double paused) {
         long max = Runtime.getRuntime().maxMemory();
-        return max == Long.MAX_VALUE
-                ? null
-                : HeapGrowth.of(
-                        uses.stream()
-                                .filter(use -> now - use.atNanos() <= GROWTH_NANOS)
-                                .toList(),
-                        (double) max,
-                        paused);
+        if (max == Long.MAX_VALUE) {
+            return null;
+        }
+        List<Use> recent =
+                uses.stream().filter(use -> now - use.atNanos() <= GROWTH_NANOS).toList();
+        HeapGrowth quick = HeapGrowth.of(recent, (double) max, paused);
+        return quick != null ? quick : minutes.growth(now, (double) max, paused);
     }
 
     /**

@@ -25,6 +25,12 @@ final class CollectorRules {
     /** While the heap fills, the collector slows down all work if it stops the process for this share of the time. */
     private static final double MUCH_STOPPED = 0.1;
 
+    /** The collector keeps the process busy if its threads use at least this share of the process's processor time. */
+    private static final double MOST = 0.5;
+
+    /** A process that keeps fewer processors busy is nearly idle. */
+    private static final double NEARLY_IDLE = 0.1;
+
     /** The collector slows down all work only if its pauses are at least this share of the extra time. */
     private static final double SHARE = 0.2;
 
@@ -50,7 +56,8 @@ final class CollectorRules {
     }
 
     /**
-     * Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
+     * Attributes waits for a processor to the collector if the heap is nearly full or fills, and the collector's threads
+     * use most of the processor time. Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
      * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
      * collections have another cause.
      */
@@ -68,6 +75,9 @@ final class CollectorRules {
                 evidence.machine().collecting() > 0 && evidence.machine().isCollecting();
         if (isCollecting && (evidence.machine().isHeapFilling() || isDecodingSlowInMost())) {
             byCause.move(Part.of(Kind.DECODE), collector);
+        }
+        if (!other && evidence.machine().isHeapFilling() && isBusyCollecting()) {
+            byCause.move(Part.of(Kind.RUN_QUEUE), collector);
         }
         Times large = byCause.only(part -> part.kind() == Kind.DECODE
                 ? areLarge()
@@ -104,7 +114,7 @@ final class CollectorRules {
                 .count();
         boolean isAny = parts.stream().anyMatch(part -> OPERATIONS.contains(part.kind()));
         if (evidence.machine().isHeapFilling()
-                && evidence.machine().collecting() >= MUCH_STOPPED
+                && (evidence.machine().collecting() >= MUCH_STOPPED || isBusyCollecting())
                 && byCause.of(collector) >= SHARE * byCause.sum()
                 && isAny
                 && kinds >= SEVERAL_KINDS) {
@@ -114,6 +124,12 @@ final class CollectorRules {
                 byCause.pour(part, one, "while the heap fills, calls take longer in " + named(part));
             }
         }
+    }
+
+    /** Returns whether the collector's threads use most of the processor time of this process. */
+    private boolean isBusyCollecting() {
+        Machine machine = evidence.machine();
+        return machine.collectorThreads() >= MOST * Math.max(NEARLY_IDLE, machine.own());
     }
 
     private static String named(Part part) {

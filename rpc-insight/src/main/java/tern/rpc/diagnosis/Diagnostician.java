@@ -101,7 +101,7 @@ public final class Diagnostician {
         this.process = process;
         this.clock = clock;
         this.wall = wall;
-        ThreadIds threads = new ThreadIds(ROOT);
+        ThreadIds threads = process.threads();
         this.records = new CallRecords(targetNanos, threads);
         this.methods = new MethodMisses(usual, records);
         this.updater = new BaselineUpdater(meters, usual, rates, limited, records);
@@ -256,6 +256,9 @@ public final class Diagnostician {
             updater.learnSlowMethods(before, current, counts, watch.isWarm());
         }
         if (open) {
+            if (since != null && watch.isNew()) {
+                end(now);
+            }
             if (since == null) {
                 begin(now);
             }
@@ -429,11 +432,7 @@ public final class Diagnostician {
                 pools(start, running),
                 current.refusedSince(start),
                 counts,
-                seen.usually(
-                        usual.figure("allocated"),
-                        usual.figure("busy"),
-                        usual.figure("urgent"),
-                        usual.figure("stolen")),
+                updater.withUsual(seen),
                 records.answers(surroundings.answers(), surroundings.servers()),
                 rates.between(start, current, seconds, records.limits()),
                 surroundings.timeLimits(),

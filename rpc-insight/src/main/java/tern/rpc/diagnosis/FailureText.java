@@ -227,6 +227,9 @@ final class FailureText {
                     "^Cannot assign requested address",
                     "reuse connections to %s: this machine has no free local port for more"));
 
+    /** Matches the status with which a provider answers. */
+    private static final Pattern STATUS = Pattern.compile("[A-Z]+(_[A-Z]+)*");
+
     private FailureText() {}
 
     /** Returns the advice for a failure in the process itself or in a database. */
@@ -257,7 +260,9 @@ final class FailureText {
                 return known.change.replace("%s", target) + (isKnown(failure) ? "" : ": it fails with " + failure);
             }
         }
-        return "read the log of " + peer + ": it fails with " + failure;
+        boolean isProvider = STATUS.matcher(failure).matches() || OperationNames.method(peer) != null;
+        return (isProvider ? "read the diagnosis and the log of " : "read the log of ") + peer
+                + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ") + failure;
     }
 
     /**

@@ -20,6 +20,12 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     private static final double MIN_SECONDS = 1;
     private static final double MAX_SECONDS_TO_FULL = 120;
 
+    /** The limit for {@link #ofMinutes}, instead of {@link #MAX_SECONDS_TO_FULL}. */
+    private static final double MAX_SECONDS_TO_FULL_SLOWLY = 1_200;
+
+    /** A slow growth is measured over at least this number of minutes. */
+    private static final int MIN_MINUTES = 4;
+
     /** The used share of the heap must have grown by at least this value. */
     private static final double MIN_GROWTH = 0.15;
 
@@ -103,6 +109,18 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
                         uses.stream().filter(use -> use.old != Old.KEEPS).toList(), heapBytes, paused);
     }
 
+    /**
+     * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly that
+     * the growth within one minute is small.
+     *
+     * @param least the least memory that was used after a collection in each minute, the oldest first
+     * @param areFreed whether collections have freed unused old objects, so that the old objects are in use
+     */
+    static @Nullable HeapGrowth ofMinutes(List<Use> least, double heapBytes, boolean areFreed) {
+        double minShare = areFreed ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED;
+        return growth(least, heapBytes, MIN_MINUTES, minShare, MAX_SECONDS_TO_FULL_SLOWLY);
+    }
+
     private static @Nullable HeapGrowth growthOfOthers(List<Use> uses, double heapBytes, double paused) {
         List<Use> grown = uses.subList(least(uses), Math.max(least(uses), uses.size() - USES_AFTER_MARKING));
         boolean isMarked = grown.stream().anyMatch(use -> use.old == Old.MARKS)
@@ -128,6 +146,14 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     }
 
     private static @Nullable HeapGrowth growth(List<Use> uses, double heapBytes, int minUses, double minShare) {
+        return growth(uses, heapBytes, minUses, minShare, MAX_SECONDS_TO_FULL);
+    }
+
+    private static @Nullable HeapGrowth growth(
+            List<Use> uses, double heapBytes, int minUses, double minShare, double maxSecondsToFull) {
+        if (uses.isEmpty()) {
+            return null;
+        }
         int from = least(uses);
         if (uses.size() - from < minUses) {
             return null;
@@ -144,7 +170,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         double seconds = (last.atNanos - first.atNanos) / 1e9;
         double toFull = (heapBytes - last.bytes) * seconds / grown;
         boolean grows = grown >= MIN_GROWTH * heapBytes && decrease <= MAX_DECREASE * grown;
-        return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= MAX_SECONDS_TO_FULL
+        return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= maxSecondsToFull
                 ? new HeapGrowth(
                         first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))
                 : null;

@@ -50,7 +50,10 @@ final class LockText {
         }
         Part.Kind known = work == null && likely != null ? likely.part().kind() : work;
         String meanwhile = LockedWork.advice(holder != null ? evidence.tasks().workAt(holder) : known);
-        String permits = permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
+        String permits = areLost(part, held)
+                ? "release each permit in a finally block, also if code fails or returns early: no sample of the calls that"
+                        + " wait found a call or thread that holds a permit, so permits were most likely not given back"
+                : permits(part, held == null ? "" : " in " + ApplicationCode.shown(held));
         if (permits != null) {
             facts.addAll(lost(part, held));
             String failing = new LostPermits(evidence, excess).failures(part);
@@ -114,7 +117,7 @@ final class LockText {
      */
     private List<String> lost(Part part, @Nullable StackTraceElement held) {
         List<String> facts = new ArrayList<>();
-        if (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS) {
+        if (areLost(part, held) || (held == null && excess.samples.looks(part) >= MIN_LOST_LOOKS)) {
             facts.add("held     no sample shows what the holders of the permits do; if nobody uses them, they were not"
                     + " returned");
         }
@@ -123,6 +126,14 @@ final class LockText {
             facts.add(equal);
         }
         return facts;
+    }
+
+    /** Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a holder. */
+    private boolean areLost(Part part, @Nullable StackTraceElement held) {
+        return held == null
+                && part.name().startsWith(CodeText.SEMAPHORE)
+                && excess.samples.ownersIn(part) == null
+                && excess.samples.looks(part) >= MIN_LOST_LOOKS;
     }
 
     private static CauseDescription neverReleased(

@@ -15,7 +15,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LostPermits {
 
-    private static final int MIN_FAILURES = 3;
+    static final int MIN_FAILURES = 3;
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -34,20 +34,10 @@ final class LostPermits {
     @Nullable
     String failures(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);
-        if (line == null) {
-            return null;
-        }
-        // Code that gives up its wait for a permit throws an exception, too.
-        Set<String> givenUp = excess.accounts.stream()
-                .filter(counted -> wait.equals(excess.failureOf(counted.call())))
-                .map(counted -> counted.call().failure())
-                .filter(Objects::nonNull)
-                .map(LostPermits::name)
-                .collect(Collectors.toSet());
         Map<String, Integer> counts = new HashMap<>();
-        for (EndedCall call : evidence.earlier()) {
+        for (EndedCall call : losing(wait)) {
             Throwable failure = call.failure();
-            String in = failure == null || givenUp.contains(name(failure)) ? null : leftIn(failure, line);
+            String in = failure == null || line == null ? null : leftIn(failure, line);
             if (failure != null && in != null) {
                 counts.merge(name(failure) + " in " + in, 1, Integer::sum);
             }
@@ -58,6 +48,31 @@ final class LostPermits {
                 .map(entry -> entry.getValue() + " calls failed with " + entry.getKey()
                         + " after they took a permit, so look there first for a permit that is not released")
                 .orElse(null);
+    }
+
+    /**
+     * Returns the failed calls of the last minutes that may have lost a permit.
+     *
+     * @param wait the wait for a permit
+     */
+    List<EndedCall> losing(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        if (line == null) {
+            return List.of();
+        }
+        // Code that gives up its wait for a permit throws an exception, too.
+        Set<String> givenUp = excess.accounts.stream()
+                .filter(counted -> wait.equals(excess.failureOf(counted.call())))
+                .map(counted -> counted.call().failure())
+                .filter(Objects::nonNull)
+                .map(LostPermits::name)
+                .collect(Collectors.toSet());
+        return evidence.earlier().stream()
+                .filter(call -> {
+                    Throwable failure = call.failure();
+                    return failure != null && !givenUp.contains(name(failure)) && leftIn(failure, line) != null;
+                })
+                .toList();
     }
 
     private static String name(Throwable failure) {

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.evidence.MachineSecond;
+import tern.rpc.evidence.RunTime;
 
 /**
  * The state of processors and memory while calls miss the latency target. The value -1 means unknown.
@@ -27,6 +28,7 @@ import tern.rpc.evidence.MachineSecond;
  * @param stolen the processor time that the host gave to other virtual machines
  * @param growth the growth of the used memory if the heap will be full soon; otherwise null
  * @param collects the code that calls {@code System.gc()}; null if there is none or if it is unknown
+ * @param delay how long threads that serve calls wait for a processor
  */
 record Machine(
         double processors,
@@ -47,7 +49,8 @@ record Machine(
         List<String> missing,
         Stolen stolen,
         @Nullable HeapGrowth growth,
-        @Nullable CollectionCaller collects) {
+        @Nullable CollectionCaller collects,
+        Delay delay) {
 
     /** The state before the first measurement: one processor, and all other values unknown. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
@@ -81,6 +84,15 @@ record Machine(
     private static final double STORM = 10;
 
     private static final double MIN_STORM = 200e6; // an allocation rate in bytes per second
+
+    /** Shorter waits for a processor make no call late. */
+    private static final double LEAST_DELAY_NANOS = 1e6;
+
+    /** The waits for a processor are much longer if they are at least this multiple of the usual waits. */
+    private static final double LONGER = 3;
+
+    /** The waits for a processor are as usual below this multiple of the usual waits. */
+    private static final double AS_USUAL = 1.5;
 
     /** Pauses of the garbage collector may make calls late if the pauses take at least this share of the time. */
     private static final double MUCH_COLLECTING = 0.05;
@@ -124,17 +136,23 @@ record Machine(
                 missing,
                 Stolen.in(second),
                 null,
-                null);
+                null,
+                Delay.UNKNOWN);
     }
 
     /** Returns a copy with the growth of the used memory. */
     Machine growing(@Nullable HeapGrowth of) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, of, collects, delay);
     }
 
     /** Returns a copy with the code that calls {@code System.gc()}. */
     Machine collectedBy(@Nullable CollectionCaller caller) {
-        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller);
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, caller, delay);
+    }
+
+    /** Returns a copy with the given waits for a processor. */
+    Machine delayed(Delay by) {
+        return with(usuallyAllocatedPerSecond, usuallyBusy, usuallyUrgent, stolen, growth, collects, by);
     }
 
     /** Returns whether surviving objects nearly fill the heap, or soon will. */
@@ -171,6 +189,44 @@ record Machine(
             return second == null
                     ? new Stolen(-1, -1, -1)
                     : new Stolen(second.stealShare(), second.stealShareOfDemand(), -1);
+        }
+    }
+
+    /**
+     * How long the threads that serve calls wait until they get a processor. The value -1 means unknown.
+     *
+     * @param nanos the mean wait each time that such a thread is ready to run
+     * @param usualNanos the usual value of {@code nanos}
+     * @param perRun the whole wait, as a multiple of the time for which these threads ran
+     * @param usuallyOwn the number of processors that this process usually keeps busy
+     */
+    record Delay(double nanos, double usualNanos, double perRun, double usuallyOwn) {
+
+        static final Delay UNKNOWN = new Delay(-1, -1, -1, -1);
+
+        /** Returns the waits of the given times, without a usual value. */
+        static Delay of(RunTime times) {
+            return times.turns() <= 0 || times.runNanos() <= 0
+                    ? UNKNOWN
+                    : new Delay(
+                            (double) times.delayNanos() / times.turns(),
+                            -1,
+                            (double) times.delayNanos() / times.runNanos(),
+                            -1);
+        }
+
+        Delay usually(double nanosUsually, double own) {
+            return new Delay(nanos, nanosUsually, perRun, own);
+        }
+
+        /** Returns whether the waits are much longer than usual. Returns false if the usual waits are unknown. */
+        boolean isLonger() {
+            return usualNanos >= 0 && nanos >= LEAST_DELAY_NANOS && nanos >= LONGER * usualNanos && perRun >= 1;
+        }
+
+        /** Returns whether the waits are as short as usual. Returns false if the usual waits are unknown. */
+        boolean isAsUsual() {
+            return usualNanos >= 0 && nanos >= 0 && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
         }
     }
 
@@ -213,7 +269,14 @@ record Machine(
      * {@link #urgent}, and the usual share of stolen processor time.
      */
     Machine usually(double allocated, double busy, double urgent, double stolenShare) {
-        return with(allocated, busy, urgent, new Stolen(stolen.share, stolen.ofDemand, stolenShare), growth, collects);
+        return with(
+                allocated,
+                busy,
+                urgent,
+                new Stolen(stolen.share, stolen.ofDemand, stolenShare),
+                growth,
+                collects,
+                delay);
     }
 
     private Machine with(
@@ -222,7 +285,8 @@ record Machine(
             double newUsuallyUrgent,
             Stolen newStolen,
             @Nullable HeapGrowth newGrowth,
-            @Nullable CollectionCaller caller) {
+            @Nullable CollectionCaller caller,
+            Delay newDelay) {
         return new Machine(
                 processors,
                 own,
@@ -242,7 +306,8 @@ record Machine(
                 missing,
                 newStolen,
                 newGrowth,
-                caller);
+                caller,
+                newDelay);
     }
 
     /**
@@ -284,9 +349,14 @@ record Machine(
     /**
      * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
      * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them.
+     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them. If the
+     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual: more
+     * threads share them.
      */
     boolean isUsuallyAsBusy() {
+        if (delay.isLonger()) {
+            return false;
+        }
         boolean isMoreUrgent = usuallyUrgent >= 0 && urgent() - usuallyUrgent >= MUCH_BUSIER * processors;
         return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors && !isMoreUrgent;
     }
@@ -294,6 +364,28 @@ record Machine(
     /** The number of processors that threads of normal or high priority keep busy. */
     double urgent() {
         return busy() - Math.max(0, lowPriority);
+    }
+
+    /**
+     * Returns whether this process, and not the other processes, is responsible for busier processors. If the usual
+     * values are known, the use that has grown by more is responsible: new work of this process may displace the usual
+     * work of other processes. Otherwise the larger use is responsible.
+     */
+    boolean isBusierItself() {
+        double usuallyOwn = delay.usuallyOwn();
+        double grown = own - usuallyOwn;
+        double othersGrown = Math.max(0, others) - (usuallyBusy - usuallyOwn);
+        boolean isKnown = usuallyOwn >= 0 && usuallyBusy >= usuallyOwn;
+        boolean isClear = Math.max(grown, othersGrown) >= MUCH_BUSIER * processors;
+        return isKnown && isClear ? grown > othersGrown : own >= Math.max(0, others);
+    }
+
+    /**
+     * Returns whether threads of this process that serve no call have saturated the processors, so that the threads
+     * that serve calls wait much longer for a processor than usual.
+     */
+    boolean isDelayedByOtherThreads() {
+        return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();
     }
 
     /** Returns whether threads that serve no call use most of this process's processor time. */

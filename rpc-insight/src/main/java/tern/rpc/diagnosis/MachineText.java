@@ -168,11 +168,19 @@ final class MachineText {
 
     private CauseDescription processors() {
         Machine machine = evidence.machine();
-        boolean others = machine.others() > machine.own();
+        boolean others = !machine.isBusierItself();
         Part code = collector.longestComputing();
         Machine.Burner burner =
                 machine.burners().isEmpty() ? null : machine.burners().get(0);
         List<String> facts = new ArrayList<>();
+        Machine.Delay delay = machine.delay();
+        if (delay.nanos() >= 0) {
+            facts.add(String.format(
+                    Locale.ROOT,
+                    "waits    %s ms until a thread that serves calls gets a processor%s",
+                    Times.millis(delay.nanos()),
+                    delay.usualNanos() < 0 ? "" : ", usually " + Times.millis(delay.usualNanos())));
+        }
         double steal = machine.stolen().share();
         if (steal > STOLEN) {
             facts.add(CollectorText.percent("stolen", steal, "of the time by other virtual machines"));

@@ -12,6 +12,8 @@ import tern.rpc.evidence.CollectorThreads;
 import tern.rpc.evidence.MachineReader;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
+import tern.rpc.evidence.ServingThreads;
+import tern.rpc.evidence.ThreadIds;
 
 /**
  * Measures the processor time and memory that this process and its container use. Only one thread calls {@link #read}.
@@ -41,6 +43,8 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final CollectorThreads collectorThreads = new CollectorThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
+    private final ThreadIds ids = new ThreadIds(Path.of("/"));
+    private final ServingThreads serving = new ServingThreads(Path.of("/"), ids);
     // The readings within the last WINDOW_NANOS, from which means are computed.
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
@@ -53,10 +57,16 @@ final class MachineWatch implements ProcessWatch {
         looks.addLast(last);
     }
 
-    private record Look(long at, tern.rpc.evidence.Machine machine, long freedBytes, RunTime collecting) {}
+    private record Look(
+            long at, tern.rpc.evidence.Machine machine, long freedBytes, RunTime collecting, RunTime serving) {}
 
     static long processNanos() {
         return SYSTEM.getProcessCpuTime();
+    }
+
+    @Override
+    public ThreadIds threads() {
+        return ids;
     }
 
     @Override
@@ -81,7 +91,7 @@ final class MachineWatch implements ProcessWatch {
     }
 
     private Look look() {
-        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), collectorThreads.read());
+        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), collectorThreads.read(), serving.read());
     }
 
     @Override
@@ -102,7 +112,8 @@ final class MachineWatch implements ProcessWatch {
         Look first = first(look);
         double window = look.at - first.at;
         MachineSecond second = look.machine.since(last.machine, (long) elapsed);
-        MachineSecond recent = recent(look);
+        Look earlier = recent(look);
+        MachineSecond recent = look.machine.since(earlier.machine, look.at - earlier.at);
         double paused = collectors.between(first.at, look.at).sum() / window;
         latest = new Machine(
                 second.allowedProcessors(),
@@ -123,7 +134,8 @@ final class MachineWatch implements ProcessWatch {
                 look.machine.missing(),
                 Machine.Stolen.in(recent),
                 collectors.growth(look.at, paused),
-                explicit.most(look.at));
+                explicit.most(look.at),
+                Machine.Delay.of(look.serving.since(earlier.serving)));
         if (!withThreads) {
             threads.clear();
         }
@@ -131,15 +143,15 @@ final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Returns the changes within the last {@link #RECENT_NANOS}. */
-    private MachineSecond recent(Look look) {
+    /** Returns the oldest reading within the last {@link #RECENT_NANOS}. */
+    private Look recent(Look look) {
         Look from = last;
         for (Look earlier : looks) {
             if (look.at - earlier.at <= RECENT_NANOS && earlier.at < from.at) {
                 from = earlier;
             }
         }
-        return look.machine.since(from.machine, look.at - from.at);
+        return from;
     }
 
     /** Adds a reading, and returns the oldest reading within {@link #WINDOW_NANOS}. */

@@ -44,7 +44,7 @@ final class MethodMisses {
     private static final String LATE = "late calls of ";
 
     /** The name prefix of the usual share of failed calls. A method that is often late does not often fail. */
-    private static final String FAILED = "failed calls of ";
+    static final String FAILED = "failed calls of ";
 
     private final Baseline usual;
     private final CallRecords records;

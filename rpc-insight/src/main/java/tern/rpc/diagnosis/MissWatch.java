@@ -57,6 +57,21 @@ final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
+     * Late calls after this number of seconds without a miss may have another cause than the late calls before, although
+     * the miss has not ended yet.
+     */
+    private static final int LULL_SECONDS = 8;
+
+    /** Late calls have another cause if their share is at least this multiple of the highest share before the lull. */
+    private static final double RENEWED = 3;
+
+    /**
+     * A miss that begins within this number of seconds with calls is probably a consequence of the start. Late calls after
+     * a lull then have another cause.
+     */
+    private static final int START_SECONDS = 120;
+
+    /**
      * The length of the warm-up. Only seconds in which at least one call ended are counted. During the warm-up, the JVM
      * loads classes and compiles code.
      */
@@ -72,8 +87,11 @@ final class MissWatch {
     private int quiet;
     private int secondsWithCalls;
     private boolean open;
+    private boolean isOfStart; // whether the current miss began soon after the start
+    private boolean renewed; // whether the late calls of the last second begin a new miss within the current one
     private boolean missed; // whether calls missed the latency target in the last second
     private double highest; // the highest share of bad calls in RECENT_SECONDS since calls began to miss the target
+    private double highestMissed; // like highest, in the seconds in which calls missed the target
     private int declining; // for how many consecutive seconds the share of bad calls has been low again
 
     /**
@@ -90,8 +108,8 @@ final class MissWatch {
         if (seconds.size() > SLOW_SECONDS) {
             seconds.removeFirst();
         }
-        if (calls > 0) {
-            secondsWithCalls++;
+        if (calls > 0 && ++secondsWithCalls == WARM_UP_SECONDS + 1) {
+            forgetWarmUp();
         }
         hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
         boolean bareMiss = false;
@@ -106,7 +124,10 @@ final class MissWatch {
         votes = ((votes << 1) | (bareMiss || isOfMethod ? 1 : 0)) & 0b111;
         boolean hangs = hungLooks >= (open || isWarm() ? HUNG_SECONDS : EARLY_HUNG_SECONDS);
         missed = Integer.bitCount(votes) >= 2 || hangs;
+        renewed = false;
         if (missed && (open || isWarm() || hangs)) {
+            renewed = open && isRenewed();
+            isOfStart = !open || renewed ? secondsWithCalls <= START_SECONDS : isOfStart;
             open = true;
             quiet = 0;
         } else if (open && ++quiet >= QUIET_SECONDS) {
@@ -119,8 +140,33 @@ final class MissWatch {
     private void decline(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;
         double share = calls == 0 ? 0 : (double) (bad(RECENT_SECONDS) + hung) / calls;
-        highest = open ? Math.max(highest, share) : 0;
+        highest = !open ? 0 : renewed ? share : Math.max(highest, share);
+        // A second that only begins a new miss must not count for the previous one.
+        highestMissed = !open ? 0 : renewed ? share : missed ? Math.max(highestMissed, share) : highestMissed;
         declining = open && share < highest / DECLINE ? declining + 1 : 0;
+    }
+
+    /** Forgets the late calls of the warm-up, so that they do not begin a miss when the warm-up ends. */
+    private void forgetWarmUp() {
+        long[] last = seconds.removeLast();
+        seconds.clear();
+        seconds.addLast(last);
+        votes = 0;
+    }
+
+    /** Returns whether the late calls of the last second follow a lull and probably have another cause than before. */
+    private boolean isRenewed() {
+        long calls = calls(RECENT_SECONDS);
+        double share = calls == 0 ? 0 : (double) bad(RECENT_SECONDS) / calls;
+        return quiet >= LULL_SECONDS && (isOfStart || share >= RENEWED * highestMissed);
+    }
+
+    /**
+     * Returns whether the late calls of the last second begin a new miss, although the previous miss has not ended. The
+     * time at which calls began to miss the target is then the last second.
+     */
+    boolean isNew() {
+        return renewed;
     }
 
     /**

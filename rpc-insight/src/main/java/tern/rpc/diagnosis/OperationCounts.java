@@ -22,6 +22,18 @@ final class OperationCounts {
     /** Calls run many more operations than usual if their number is at least this multiple of the usual number. */
     private static final double MANY_MORE = 3;
 
+    /**
+     * An operation is usually behind a cache if calls run it at most this often: the other calls find the value in the
+     * cache.
+     */
+    private static final double BEHIND_CACHE = 0.7;
+
+    /** If the values are no longer cached, each call runs the operation once, and some calls run it again. */
+    private static final double ONCE = 1.3;
+
+    /** Calls run an operation behind a cache more often if their number is at least this multiple of the usual one. */
+    private static final double MORE_MISSES = 2;
+
     private static final double HALF = 0.5;
 
     /**
@@ -76,8 +88,8 @@ final class OperationCounts {
 
     /**
      * Returns whether calls run the given operation several times as often as usual. The number of executions per call
-     * must also have grown by at least the same factor as the duration of one execution. Calls run an operation more
-     * often, for example, if a cache in front of the operation no longer holds the results. Returns false for an
+     * must also have grown by at least the same factor as the duration of one execution, unless the operation is behind a
+     * cache that no longer holds the values ({@link #isBehindEmptyCache}). Returns false for an
      * operation that is unusual for the called methods, because the operation then belongs to new code.
      */
     boolean areMore(Part part) {
@@ -90,15 +102,41 @@ final class OperationCounts {
         UsualOf usual = usual(part.kind(), phase, name, methods);
         double now = perCall(phase, name, methods);
         double each = operations.of(phase, name).eachNanos();
-        if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0 || now < MANY_MORE * usual.count) {
+        if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0) {
+            return false;
+        }
+        boolean isMore = now >= MANY_MORE * usual.count && hasGrownMore(now, usual, each);
+        if (!isMore && !isMissed(usual, now, each)) {
             return false;
         }
         // If other operations of the same kind have become rarer by the same amount, this operation has only replaced
         // them.
         double usuallyAll = operations.usualCount(phase, methods);
-        boolean inPlaceOfOthers =
-                usuallyAll >= 0 && perCall(phase, "", methods) - usuallyAll < HALF * (now - usual.count);
-        return !inPlaceOfOthers && hasGrownMore(now, usual, each);
+        return usuallyAll < 0 || perCall(phase, "", methods) - usuallyAll >= HALF * (now - usual.count);
+    }
+
+    /**
+     * Returns whether the given operation is usually behind a cache, and this cache no longer holds the values: only some
+     * calls usually run the operation, and now nearly each call runs it once. The additional executions may slow down
+     * their server, so each execution may also take longer.
+     */
+    boolean isBehindEmptyCache(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || !areMore(part)) {
+            return false;
+        }
+        String name = name(part);
+        Map<String, Integer> methods = methodsThatRun(phase, name);
+        UsualOf usual = usual(part.kind(), phase, name, methods);
+        return isMissed(
+                usual, perCall(phase, name, methods), operations.of(phase, name).eachNanos());
+    }
+
+    private static boolean isMissed(UsualOf usual, double now, double each) {
+        boolean isCached = usual.count <= BEHIND_CACHE && now <= ONCE;
+        return isCached
+                && (now >= MANY_MORE * usual.count
+                        || (now >= MORE_MISSES * usual.count && each <= SLOWER * usual.eachNanos));
     }
 
     /**

@@ -342,6 +342,12 @@ record PoolVerdict(
         return usual > 0 && pool.holdNanos() > USUAL_FACTOR * usual;
     }
 
+    /** Returns how many times longer than usual connections are held; 1 if unknown. */
+    double timesLonger() {
+        double usual = pool.usualHoldNanos();
+        return usual > 0 && pool.holdNanos() >= 0 ? pool.holdNanos() / usual : 1;
+    }
+
     /** Returns whether connections are held for about as long as usual. */
     boolean isHeldAsUsual() {
         double usual = pool.usualHoldNanos();

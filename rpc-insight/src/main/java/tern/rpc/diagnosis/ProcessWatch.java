@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis;
 
+import java.nio.file.Path;
 import java.util.List;
+import tern.rpc.evidence.ThreadIds;
 
 /** Watches the process and the machine on which it runs. */
 interface ProcessWatch extends PauseTimes {
@@ -11,6 +13,11 @@ interface ProcessWatch extends PauseTimes {
      * @param withThreads whether to find the threads that use the most processor time or memory
      */
     Machine read(boolean withThreads);
+
+    /** Returns the register in which each thread that serves a call enters its native id. */
+    default ThreadIds threads() {
+        return new ThreadIds(Path.of("/"));
+    }
 
     /**
      * Returns the garbage collector's share of the time while the heap is exhausted, and 0 otherwise. Reads only

@@ -93,8 +93,10 @@ final class ProcessorRules {
      * operations of one kind are enough, because their server may run on this machine. Two things remain separate
      * causes: an activity or wait that takes most of the extra time, and code whose processor time exceeds the time of
      * the slower operations. All operations of a kind together do not remain separate if work other than calls
-     * saturates the processors and operations of another kind are slower, too. If the processors were usually about as busy, they must have made calls wait measurably: other
-     * processes of a lower priority saturate the processors without delaying calls.
+     * saturates the processors and operations of another kind are slower, too. A single operation does not remain
+     * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
+     * a processor. If the processors were usually about as busy, they must have made calls wait measurably, and the waits
+     * must not be as long as usual: other processes of a lower priority saturate the processors without delaying calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -107,13 +109,18 @@ final class ProcessorRules {
                 .count();
         boolean one = byCause.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
-                        && ((byCause.of(part) > all / 2 && !(kinds >= 2 && isFullOfOtherWork() && isAll(part)))
+                        && ((byCause.of(part) > all / 2
+                                        && !(kinds >= 2 && isFullOfOtherWork() && isAll(part))
+                                        && !isDelayedByOtherThreads(part))
                                 || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
         long operations = waiting.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
-        boolean many = kinds >= 2 || (isFullOfOtherWork() && operations >= SEVERAL);
-        boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || byCause.of(processors) >= NOTABLE * all);
+        boolean many = kinds >= 2
+                || (isFullOfOtherWork() && operations >= SEVERAL)
+                || (kinds == 1 && byCause.of(processors) >= NOTABLE * all && machine.isDelayedByOtherThreads());
+        boolean waits = byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
+        boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
         if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
         }
@@ -130,6 +137,16 @@ final class ProcessorRules {
         Machine machine = evidence.machine();
         return machine.isFullOfOthers()
                 || (machine.isFull() && !machine.isUsuallyAsBusy() && machine.isBusyWithOtherThreads());
+    }
+
+    /**
+     * Returns whether the given operation takes most of the extra time because threads of this process that serve no
+     * call take the processors: the threads that serve calls then wait measurably for a processor, too.
+     */
+    private boolean isDelayedByOtherThreads(Part part) {
+        return Operations.phase(part.kind()) != null
+                && byCause.of(Part.of(Kind.RUN_QUEUE)) >= NOTABLE * byCause.sum()
+                && evidence.machine().isDelayedByOtherThreads();
     }
 
     /** Returns whether the cause consists of all operations of a kind, or of all operations on a store or peer. */
@@ -177,8 +194,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Attributes the wait for a processor to the code that uses processor time in calls. This process must use more
-     * processor time than all other processes together. In addition, one of the code's methods must use most of the
+     * Attributes the wait for a processor to the code that uses processor time in calls. This process, and not the
+     * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use most of the
      * process's time, or the code's extra time must be at least as long as the wait. In the second case, the collector
      * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
      * because calls that compute also wait for each other.
@@ -187,7 +204,7 @@ final class ProcessorRules {
         Machine machine = evidence.machine();
         Part waits = Part.of(Kind.RUN_QUEUE);
         Times code = byCause.only(part -> part.kind() == Kind.COMPUTING);
-        if (machine.own() <= Math.max(0, machine.others()) || machine.isStolen()) {
+        if (!machine.isBusierItself() || machine.isStolen()) {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))

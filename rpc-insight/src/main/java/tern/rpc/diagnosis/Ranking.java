@@ -78,6 +78,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
+    private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
@@ -227,10 +228,14 @@ final class Ranking {
      * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
      * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
      * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change.
+     * not change. Nothing is subtracted from an operation that calls run more often than usual. This number is counted in
+     * all calls, and the slowest usual calls are those that run such an operation at all.
      */
     private double weight(Part part) {
-        return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
+        double selected = more.computeIfAbsent(part, counts::areMore)
+                ? 0
+                : excess.selected(part, Operations.only(part));
+        return Math.max(0, certain(part) - selected);
     }
 
     /**
@@ -252,7 +257,19 @@ final class Ranking {
                 parts.set(i + 1, one);
             }
         }
+        putFaultBeforeItsLeak(parts);
         return parts;
+    }
+
+    /**
+     * If calls wait most for something that other calls lost because of another fault, puts this fault first. The waits
+     * would come back if only the lost permits or connections were returned.
+     */
+    private void putFaultBeforeItsLeak(List<Part> parts) {
+        Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));
+        if (fault != null && parts.remove(fault)) {
+            parts.add(0, fault);
+        }
     }
 
     /**

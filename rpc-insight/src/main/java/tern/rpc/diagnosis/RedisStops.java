@@ -44,7 +44,8 @@ final class RedisStops {
 
     /**
      * Returns whether the given operation is a command that blocks Redis. Returns false for a command that is known to
-     * be slow but usually takes little time, because a slow server is then the more likely cause.
+     * be slow but usually takes little time and does not run longer itself, because a slow server is then the more
+     * likely cause.
      */
     boolean isStopping(Part part) {
         boolean isNamed = !part.name().isEmpty() && !part.name().startsWith(StackReader.CALLED);
@@ -60,8 +61,24 @@ final class RedisStops {
             return isNewOrSlower(each, usually);
         }
         return RedisText.stopsServer(part.name())
-                ? usually < 0 || usually >= STOPPED_NANOS
+                ? usually < 0 || usually >= STOPPED_NANOS || runsLonger(part.name(), each, usually)
                 : delaysOthers(part.name(), each, usually);
+    }
+
+    /**
+     * Returns whether a usually quick command that stops the server now runs much longer itself. All commands wait about
+     * equally long for the server, so the time by which this command takes longer than any other command is its own run
+     * time. On a slow server or network, all commands take about the same time longer.
+     */
+    private boolean runsLonger(String name, double each, double usually) {
+        double waits = operations.each(Phase.REDIS).entrySet().stream()
+                .filter(other -> !RedisText.stopsServer(other.getKey()))
+                .filter(other -> operations.areOfSameServer(other.getKey(), name))
+                .mapToDouble(Map.Entry::getValue)
+                .max()
+                .orElse(-1);
+        double runs = each - waits;
+        return waits >= 0 && runs >= STOPPED_NANOS && runs >= LONGER * usually;
     }
 
     /**

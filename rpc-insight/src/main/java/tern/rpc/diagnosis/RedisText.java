@@ -118,7 +118,7 @@ final class RedisText {
                             Where.CODE,
                             "use one round trip instead of " + Math.round(sum.count()) + " per call (MGET or a"
                                     + " pipeline)"
-                                    + StoreText.at(place) + ": " + name),
+                                    + StoreText.at(place) + ": " + name + RemoteText.usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part)) {
@@ -306,7 +306,8 @@ final class RedisText {
             case "DEL" -> "use UNLINK instead of DEL for large values" + stops;
             case "FLUSHALL", "FLUSHDB" -> "use " + verb + " with the option ASYNC" + stops;
             case "SORT" -> "use a sorted set instead of SORT" + stops;
-            case "EVAL", "EVALSHA", "FCALL" -> "use a script with less work, or several short scripts" + stops;
+            case "EVAL", "EVALSHA", "FCALL" ->
+                "use a script with less work, or several short scripts (SLOWLOG GET shows the script)" + stops;
             default -> null;
         };
     }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -42,11 +43,28 @@ final class RemoteText {
 
     /** Returns the recommended change if calls run an operation more often than usual. */
     static Change more(OperationCounts counts, Part part, @Nullable String place) {
+        if (counts.isBehindEmptyCache(part)) {
+            return Change.of(
+                    Where.CODE,
+                    "find out why the cache in front of this operation no longer holds its values"
+                            + StoreText.at(place) + ": it was cleared, its entries expire at once, it is too small, its"
+                            + " keys have changed, or its server has lost them; calls run " + part.name() + " "
+                            + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                            + "); a different pool size does not help");
+        }
         return Change.of(
                 Where.CODE,
                 "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
+    }
+
+    /** Returns the addition to the advice for many operations, if calls usually run far fewer of them. */
+    static String usuallyFewer(OperationCounts counts, Part part) {
+        return counts.areMore(part)
+                ? "; calls run it " + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                        + "), so a cache in front of it may no longer hold the values"
+                : "";
     }
 
     /** Returns the recommended change if calls run a new operation. */
@@ -125,7 +143,8 @@ final class RemoteText {
                             "send one request instead of " + Math.round(sum.count())
                                     + " per call (or use a batch, a cache or parallel requests)"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
-                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
+                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
@@ -257,7 +276,8 @@ final class RemoteText {
                             "make one remote call instead of " + Math.round(sum.count())
                                     + " per call (or use a method that takes a list, a cache or parallel calls)"
                                     + StoreText.at(operations.placeOf(Phase.RPC, part.name())) + ": " + service
-                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"),
+                                    + "; the providers answer in " + Times.millis(sum.eachNanos()) + " ms"
+                                    + usuallyFewer(counts, part)),
                     facts);
         }
         if (counts.areMore(part) && !timeOuts.areAttempts(part)) {
@@ -298,12 +318,20 @@ final class RemoteText {
 
     private String ask(Part part, String service) {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
+        String only = OperationNames.storeOfAll(part);
+        if (only != null && operations.isSameForAll(Kind.RPC, only)) {
+            return "check the network to " + service
+                    + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
+                    + " about the same time longer";
+        }
         return isSlowEverywhere(part)
                 ? "read the diagnosis of the providers" + of + service
                         + ", which is slower at all of them: check what they share (a database, a peer), and the"
                         + " requests; if the providers are fast, the time is lost on the network to them (packets that"
                         + " are lost or late, a proxy)"
-                : "read the diagnosis of the provider" + of + service;
+                : "read the diagnosis of the provider" + of + service
+                        + "; if it is fast there, the time is lost on the network to it (packets that are lost or late,"
+                        + " a proxy)";
     }
 
     private String meanwhile(Part part) {
@@ -371,8 +399,21 @@ final class RemoteText {
                 .count();
         // The number of failed calls is 0 if a circuit breaker refuses all calls. The failures that opened the circuit
         // breaker are then older than the recorded calls.
-        return failed == 0
-                ? List.of()
-                : List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        List<String> facts = new ArrayList<>();
+        if (failed > 0) {
+            facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+        }
+        if (FailedProviders.isOfSeveral(part)) {
+            facts.add("all      fail alike: "
+                    + excess.accounts.stream()
+                            .map(counted -> FailurePart.of(counted.call()))
+                            .filter(failure -> FailedProviders.isOf(part, failure))
+                            .map(FailedProviders::addressOf)
+                            .filter(Objects::nonNull)
+                            .distinct()
+                            .sorted()
+                            .collect(Collectors.joining(", ")));
+        }
+        return facts;
     }
 }

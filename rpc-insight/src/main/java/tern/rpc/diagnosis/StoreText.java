@@ -78,6 +78,10 @@ final class StoreText {
         if (part.name().endsWith(NewConnections.OPENED)) {
             return withoutPool(part);
         }
+        OutsideStatements.Found outside = new OutsideStatements(evidence, pools).of(part);
+        if (outside != null) {
+            return outside(part, outside);
+        }
         Operations.Sum sum = operations.sum(Phase.SQL, part.name());
         String text = name(part, "statements");
         String place = operations.placeOf(Phase.SQL, part.name());
@@ -104,7 +108,8 @@ final class StoreText {
                             Where.STATEMENT,
                             "run one statement instead of " + Math.round(sum.count()) + " per call (join, IN list or"
                                     + " batch)"
-                                    + at(place) + ": " + text + "; a different pool size does not help"),
+                                    + at(place) + ": " + text + RemoteText.usuallyFewer(counts, part)
+                                    + "; a different pool size does not help"),
                     facts);
         }
         if (counts.areMore(part)) {
@@ -220,6 +225,44 @@ final class StoreText {
                         Where.CODE,
                         holder.advice() + "; waiting: " + waiting + "; a different pool size does not help"),
                 all);
+    }
+
+    /** Describes the statement of a thread that serves no call, for whose result calls wait. */
+    private CauseDescription outside(Part part, OutsideStatements.Found outside) {
+        String text = outside.statement();
+        String line = excess.samples.shownLineOf(part);
+        String in = line == null ? " " + part.name() : " in " + line;
+        List<String> facts = new ArrayList<>(List.of(outside.fact()));
+        HeldRows.Found holder = heldWhile(Set.of(text));
+        if (holder != null) {
+            return lock("ROW LOCK", text, holder, text + in, facts);
+        }
+        String waiting = text + ", which thread " + outside.threads() + "* runs" + in;
+        if (outside.waitsForLock()) {
+            boolean isRow = Statements.writes(text.toLowerCase(Locale.ROOT))
+                    && !Statements.addsRows(text.toLowerCase(Locale.ROOT));
+            String table = Statements.table(text);
+            return new CauseDescription(
+                    isRow ? "ROW LOCK" : "TABLE LOCK",
+                    text,
+                    Change.of(
+                            Where.PEER,
+                            "end or shorten the transaction or the statement that locks"
+                                    + (table == null ? "" : " the table " + table + " or rows of it")
+                                    + ": the database's list of sessions and of locks names it, for example a session"
+                                    + " that is idle in a transaction, a LOCK TABLE, or a change of the table (ALTER"
+                                    + " TABLE) that waits for one itself; a plan does not become this slow at once;"
+                                    + " waiting: " + waiting),
+                    facts);
+        }
+        return new CauseDescription(
+                "SLOW STATEMENT",
+                text,
+                Change.of(
+                        Where.STATEMENT,
+                        "check this statement: its plan, its indexes, the number of rows, and the locks that it waits"
+                                + " for: " + waiting + "; calls wait for the result of this thread"),
+                facts);
     }
 
     /** Returns the text for code that opens a database connection for each use. */

@@ -296,7 +296,7 @@ final class SymptomRules {
     }
 
     /**
-     * Looks for an operation (a statement or Redis command) that takes more than half of the time of all operations of
+     * Looks for an operation that takes more than half of the time of all operations of
      * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
      * operations keep the server busy. The time of the other operations is then attributed to the operation that has
      * become more frequent.
@@ -304,9 +304,8 @@ final class SymptomRules {
      * @return whether there is such an operation
      */
     private boolean passOnToMore(Kind kind) {
-        boolean isStore = kind == Kind.SQL || kind == Kind.REDIS;
         Part longest = byCause.longestFirst().stream()
-                .filter(part -> isStore && part.kind() == kind)
+                .filter(part -> part.kind() == kind)
                 .findFirst()
                 .orElse(null);
         if (longest == null || 2 * byCause.of(longest) <= byCause.sum(kind) || !counts.areMore(longest)) {
@@ -318,11 +317,20 @@ final class SymptomRules {
             return true;
         }
         for (Part part : byCause.longestFirst()) {
-            if (part.kind() == kind && !part.equals(longest) && !isOfOtherServer(part, longest)) {
+            if (part.kind() == kind && !part.equals(longest) && mayBeOfSameServer(part, longest)) {
                 byCause.pour(part, byCause.only(longest::equals), TimesByCause.WAIT_FOR + part.name());
             }
         }
         return true;
+    }
+
+    /** Returns whether the operations may run on the same server. The name of a peer is always known. */
+    private boolean mayBeOfSameServer(Part one, Part other) {
+        boolean isPeer = one.kind() == Kind.HTTP || one.kind() == Kind.RPC;
+        String peer = OperationNames.store(one.name());
+        return isPeer
+                ? !peer.isEmpty() && peer.equals(OperationNames.store(other.name()))
+                : !isOfOtherServer(one, other);
     }
 
     /** Returns whether all operations on the server of this operation became slower. */

@@ -46,6 +46,7 @@ public final class RunQueue {
     private static RunTime parse(String text) {
         long run = Figures.field(text, 0);
         long delay = Figures.field(text, 1);
-        return run < 0 || delay < 0 ? RunTime.UNKNOWN : new RunTime(run, delay);
+        long turns = Figures.field(text, 2);
+        return run < 0 || delay < 0 || turns < 0 ? RunTime.UNKNOWN : new RunTime(run, delay, turns);
     }
 }

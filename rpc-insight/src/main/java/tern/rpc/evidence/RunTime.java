@@ -6,10 +6,11 @@ package tern.rpc.evidence;
  * @param runNanos the time on a processor; -1 if unknown
  * @param delayNanos how long the thread was ready but had no processor; on the kernels tested, this includes the time
  *     throttled by a quota
+ * @param turns how often the thread got a processor
  */
-public record RunTime(long runNanos, long delayNanos) {
+public record RunTime(long runNanos, long delayNanos, long turns) {
 
-    public static final RunTime UNKNOWN = new RunTime(-1, -1);
+    public static final RunTime UNKNOWN = new RunTime(-1, -1, -1);
 
     public boolean isKnown() {
         return runNanos >= 0;
@@ -24,7 +25,9 @@ public record RunTime(long runNanos, long delayNanos) {
     public RunTime since(RunTime earlier) {
         boolean goesOn =
                 isKnown() && earlier.isKnown() && runNanos >= earlier.runNanos && delayNanos >= earlier.delayNanos;
-        return goesOn ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos) : UNKNOWN;
+        return goesOn
+                ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos, turns - earlier.turns)
+                : UNKNOWN;
     }
 
     /**
@@ -35,6 +38,8 @@ public record RunTime(long runNanos, long delayNanos) {
         if (!isKnown()) {
             return other;
         }
-        return other.isKnown() ? new RunTime(runNanos + other.runNanos, delayNanos + other.delayNanos) : this;
+        return other.isKnown()
+                ? new RunTime(runNanos + other.runNanos, delayNanos + other.delayNanos, turns + other.turns)
+                : this;
     }
 }

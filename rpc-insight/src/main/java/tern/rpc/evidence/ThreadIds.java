@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -53,6 +54,15 @@ public final class ThreadIds {
     public int of(Thread thread) {
         Native known = natives.get(thread.getId());
         return known == null ? UNKNOWN : known.id;
+    }
+
+    /** Returns the native ids of at most the given number of registered threads that are still alive. */
+    List<Integer> alive(int most) {
+        return natives.values().stream()
+                .filter(Native::isAlive)
+                .map(Native::id)
+                .limit(most)
+                .toList();
     }
 
     private int askKernel() {

@@ -52,6 +52,29 @@ class BlockingCommandsTest {
         assertThat(DiagnosisText.title(first(slowCommands()))).isEqualTo("BLOCKING REDIS COMMAND: XREADGROUP events");
     }
 
+    /** Returns the first cause after a script and other commands of calls have become slower. */
+    private Cause firstWithSlowerScript(double scriptMillis, double otherMillis) {
+        Consumer<Shop.Steps> usual =
+                call -> call.in(Phase.REDIS, "GET user:*", 1).in(Phase.REDIS, "EVALSHA score:*", 2);
+        return first(shop.healthy(usual)
+                .miss(call -> call.in(Phase.REDIS, "GET user:*", otherMillis)
+                        .in(Phase.REDIS, "EVALSHA score:*", scriptMillis)));
+    }
+
+    @Test
+    void usuallyQuickScriptForWhichOtherCommandsWaitIsTheCause() {
+        Cause cause = firstWithSlowerScript(150, 90);
+
+        assertThat(DiagnosisText.title(cause)).isEqualTo("SLOW REDIS COMMAND: EVALSHA score:*");
+        assertThat(cause.change().text()).startsWith("use a script with less work");
+        assertThat(cause.symptoms()).anyMatch(line -> line.contains("calls wait for GET user:*"));
+    }
+
+    @Test
+    void scriptThatIsAsMuchSlowerAsOtherCommandsIsNotTheCause() {
+        assertThat(DiagnosisText.title(firstWithSlowerScript(92, 90))).isEqualTo("SLOW REDIS: every command");
+    }
+
     @Test
     void commandsThatDoNotBlockAreNoCause() {
         OutsideOperations.begins(Phase.REDIS, "GET jobs");

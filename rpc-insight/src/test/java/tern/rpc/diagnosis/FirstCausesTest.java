@@ -144,7 +144,7 @@ class FirstCausesTest {
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 30)),
                 failed(
                         "PEER FAILS: TariffService.price at 10.0.0.7:20880: IllegalStateException",
-                        "read the log of TariffService.price at 10.0.0.7:20880",
+                        "read the diagnosis and the log of TariffService.price at 10.0.0.7:20880",
                         thrownByProvider(new IllegalStateException("no tariff for zone 7")),
                         call -> call.in(Phase.RPC, "TariffService.price at 10.0.0.7:20880", 2)),
                 failed(

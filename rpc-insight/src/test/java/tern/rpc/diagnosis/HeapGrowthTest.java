@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +37,44 @@ class HeapGrowthTest {
         assertThat(growth.line(310e6))
                 .isEqualTo("fills    from 25 % to 70 % of the heap in 6 s: 75 MB/s of 310 MB/s allocated are kept");
         assertThat(growth.untilFull()).isEqualTo("at this rate, the heap is full in about 4 s");
+    }
+
+    /** Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute. */
+    private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
+        LeastUses least = new LeastUses();
+        long at = 0;
+        for (long used : megabytesOfMinutes) {
+            for (int second = 0; second < 60; second++) {
+                at += TimeUnit.SECONDS.toNanos(1);
+                long garbage = second % 20;
+                least.add(new Use(at, (used + garbage) * MEGABYTE, false, Old.FREES_MARKED));
+            }
+            if (marks) {
+                least.add(new Use(at, (used + 30) * MEGABYTE, false, Old.MARKS));
+            }
+        }
+        return least.growth(at, HEAP, 0.03);
+    }
+
+    @Test
+    void heapThatFillsMinuteByMinuteIsFound() {
+        HeapGrowth growth = slowGrowth(true, 300, 370, 440, 500, 570, 640, 700);
+
+        assertThat(growth).isNotNull();
+        assertThat(growth.line(-1)).startsWith("fills    from 30 % to 70 % of the heap in 36");
+    }
+
+    @Test
+    void heapWhoseOldObjectsMayBeGarbageIsNotFound() {
+        assertThat(slowGrowth(false, 300, 370, 440, 500, 570, 640, 700)).isNull();
+        assertThat(slowGrowth(false, 300, 400, 500, 600, 700, 800, 860)).isNotNull();
+    }
+
+    @Test
+    void heapThatDoesNotGrowOverMinutesIsNotFound() {
+        assertThat(slowGrowth(true, 640, 640, 650, 640, 645, 650)).isNull();
+        assertThat(slowGrowth(true, 300, 450, 600, 700, 320, 350)).isNull();
+        assertThat(slowGrowth(true, 300, 700, 750)).isNull();
     }
 
     @ParameterizedTest
@@ -227,5 +266,43 @@ class HeapGrowthTest {
                 .get(0);
 
         assertThat(DiagnosisText.title(first)).isEqualTo("SLOW STATEMENT: GET stock:80");
+    }
+
+    private static List<Cause> causesWhileCollectorThreadsTakeTheProcessors(double collectorThreads) {
+        StackTraceElement line = new StackTraceElement("shop.Prices", "sum", "Prices.java", 9);
+        Machine busy = new Machine(
+                2,
+                1.7,
+                0.3,
+                0,
+                0.06,
+                0.7,
+                "G1 Evacuation Pause",
+                9e6,
+                9e6,
+                List.of(),
+                collectorThreads,
+                null,
+                List.of());
+        return new SampledCalls()
+                .pausedMillis(30)
+                .on(busy)
+                .growing(new HeapGrowth(0.3, 0.7, 300, 1e6, 300))
+                .calls("OrderService.place", Phase.OWN, 300, samples -> {
+                    Part part = samples.list.size() % 2 == 0
+                            ? Part.of(Part.Kind.RUN_QUEUE)
+                            : new Part(Part.Kind.COMPUTING, "Prices.sum");
+                    samples.add(new Sample(
+                            0, Phase.OWN, part, List.of(line), null, null, null, false, null, -1, -1));
+                })
+                .causes();
+    }
+
+    @Test
+    void collectorThreadsThatTakeTheProcessorsWhileTheHeapFillsAreTheCollector() {
+        assertThat(causesWhileCollectorThreadsTakeTheProcessors(1.2).get(0).kind())
+                .isEqualTo("COLLECTOR: heap fills");
+        assertThat(causesWhileCollectorThreadsTakeTheProcessors(0.1).get(0).kind())
+                .isNotEqualTo("COLLECTOR: heap fills");
     }
 }

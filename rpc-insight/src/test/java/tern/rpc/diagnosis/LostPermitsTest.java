@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.SocketTimeoutException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
@@ -47,6 +48,53 @@ class LostPermitsTest {
     @Test
     void exceptionBeforeThePermitWasTakenIsNotInTheChange() {
         assertThat(change(30)).doesNotContain("after they took a permit");
+    }
+
+    /** Adds calls that time out after they have taken a permit. */
+    private static SampledCalls timedOut() {
+        SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
+        failure.setStackTrace(failure(40).getStackTrace());
+        return new SampledCalls().failing(failure).calls("Shop.buy", Phase.HTTP, 500, samples -> {});
+    }
+
+    private static List<Cause> causesWithWaits(SampledCalls calls) {
+        return calls.failing(null)
+                .calls("Shop.buy", Phase.OWN, 3_000, LostPermitsTest::look)
+                .causes();
+    }
+
+    @Test
+    void faultBecauseOfWhichPermitsAreLostIsNamedBeforeTheLongerWaitForAPermit() {
+        List<Cause> causes = causesWithWaits(timedOut());
+
+        assertThat(causes.get(0).name()).contains("stock:80");
+        assertThat(causes.get(1).kind()).isEqualTo("LOCK");
+        assertThat(causes.get(1).change().text())
+                .contains("calls failed with SocketTimeoutException in Bank.pay:40 after they took a permit");
+    }
+
+    @Test
+    void waitForLostPermitsIsNamedFirstAfterTheFaultHasEnded() {
+        assertThat(causesWithWaits(timedOut().endedEarlier()).get(0).kind()).isEqualTo("LOCK");
+    }
+
+    @Test
+    void waitThatBeganBeforeTheFailuresIsNamedFirst() {
+        SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 3_000, LostPermitsTest::look);
+        SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
+        failure.setStackTrace(failure(40).getStackTrace());
+
+        List<Cause> causes = calls.failing(failure).calls("Shop.buy", Phase.HTTP, 500, samples -> {}).causes();
+
+        assertThat(causes.get(0).kind()).isEqualTo("LOCK");
+    }
+
+    @Test
+    void exceptionOfTheCodeThatLosesThePermitIsNoOtherFault() {
+        List<Cause> causes = causesWithWaits(
+                new SampledCalls().failing(failure(40)).calls("Shop.buy", Phase.HTTP, 5, samples -> {}));
+
+        assertThat(causes.get(0).kind()).isEqualTo("LOCK");
     }
 
     private static Cause firstWithOthers(int samples) {

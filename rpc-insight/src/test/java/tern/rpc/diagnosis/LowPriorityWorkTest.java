@@ -32,7 +32,8 @@ class LowPriorityWorkTest {
                 List.of(),
                 new Machine.Stolen(-1, -1, -1),
                 null,
-                null);
+                null,
+                Machine.Delay.UNKNOWN);
     }
 
     private Diagnosis missWithFullProcessors(Machine during) {

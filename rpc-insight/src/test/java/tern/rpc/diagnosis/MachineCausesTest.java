@@ -297,7 +297,8 @@ class MachineCausesTest {
                 List.of(),
                 new Machine.Stolen(share, share / (share + 0.3), -1),
                 null,
-                null);
+                null,
+                Machine.Delay.UNKNOWN);
     }
 
     private Diagnosis missWithStolenTime(double usualShare, Consumer<Shop.Steps> slower) {

@@ -100,8 +100,47 @@ class OperationCountsTest {
 
         Cause first = first(shop.diagnosis());
         assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
-        assertThat(first.change().text()).contains("times as often as usual").contains("a cache in front of it");
+        assertThat(first.change().text()).contains("times as often as usual").contains("the cache in front of");
         assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 per call, usually 0.01"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, select price where id=?, MORE STATEMENTS",
+        "REDIS, HGETALL price:*, MORE COMMANDS",
+        "HTTP, GET prices:80/price, MORE HTTP CALLS",
+        "RPC, PriceService.of at prices-1:20880, MORE REMOTE CALLS"
+    })
+    void cacheThatUsuallyHoldsHalfOfTheValuesIsLost(Phase phase, String name, String kind) {
+        seconds(90, cached(phase, name, 3, 70));
+        seconds(6, () -> call -> call.own(30).in(phase, "quick operation", 1).in(phase, name, 75));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
+        assertThat(first.change().text()).contains("the cache in front of this operation no longer holds its values");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, select price where id=?, MORE STATEMENTS",
+        "HTTP, GET prices:80/price, MORE HTTP CALLS",
+        "RPC, PriceService.of at prices-1:20880, MORE REMOTE CALLS"
+    })
+    void cacheIsNamedAlthoughTheLoadOfItsMissesMakesTheServerSlow(Phase phase, String name, String kind) {
+        seconds(90, cached(phase, name, 7, 5));
+        seconds(6, () -> call -> call.own(2).in(phase, "quick operation", 1).in(phase, name, 130));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
+        assertThat(first.change().text()).contains("the cache in front of this operation no longer holds its values");
+    }
+
+    @Test
+    void slowOperationBehindACacheIsNotMoreThanUsual() {
+        seconds(90, cached(Phase.HTTP, "GET prices:80/price", 3, 5));
+        seconds(6, cached(Phase.HTTP, "GET prices:80/price", 3, 150));
+
+        assertThat(first(shop.diagnosis()).kind()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER");
     }
 
     @Test

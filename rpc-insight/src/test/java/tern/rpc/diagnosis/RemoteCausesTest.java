@@ -66,6 +66,46 @@ class RemoteCausesTest {
         assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER FAILS");
     }
 
+    /** Returns the first cause after calls of two methods at two providers have failed with the given shares. */
+    private Diagnosis failingAtTwoProviders(int firstProvider, int secondProvider) {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < firstProvider + secondProvider; call++) {
+                    String method = call % 3 == 0 ? "StockService.find" : "StockService.reserve";
+                    String address = call < firstProvider ? "10.0.0.7:20880" : "10.0.0.8:20880";
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            new RpcException(StatusCode.UNKNOWN, "failed"),
+                            steps -> steps.in(Phase.RPC, method + " at " + address + " (failed UNKNOWN)", 4));
+                }
+            });
+        }
+        return shop.diagnosis();
+    }
+
+    @Test
+    void providersThatFailAlikeAreOneCause() {
+        Diagnosis miss = failingAtTwoProviders(50, 50);
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: StockService at 2 providers: UNKNOWN");
+        assertThat(first(miss).change().text()).startsWith("read the diagnosis and the log of");
+        assertThat(first(miss).evidence()).contains("all      fail alike: 10.0.0.7:20880, 10.0.0.8:20880");
+        assertThat(first(miss).evidence()).contains("failed   256 of 256 recorded calls for this reason");
+    }
+
+    @Test
+    void providerThatFailsMoreThanTheOthersIsItsOwnCause() {
+        Diagnosis miss = failingAtTwoProviders(90, 10);
+
+        assertThat(DiagnosisText.title(first(miss)))
+                .as(miss.text())
+                .isEqualTo("PEER FAILS: StockService at 10.0.0.7:20880: UNKNOWN");
+    }
+
     @Test
     void networkIsNotTheCauseOfTwoSlowPeersWhileAnotherPeerIsQuick() {
         Consumer<Shop.Steps> label = call -> call.own(1).in(Phase.HTTP, "GET printer:80/print", 2);

@@ -26,6 +26,7 @@ final class SampledCalls {
 
     private final AtomicLong time = new AtomicLong(1_000_000_000L);
     private final List<EndedCall> bad = new ArrayList<>();
+    private final List<EndedCall> earlier = new ArrayList<>();
     private final List<EndedCall> good = new ArrayList<>();
     private final Map<CallLedger, Sampler.Samples> samples = new HashMap<>();
     private final Baseline usual = new Baseline();
@@ -73,6 +74,12 @@ final class SampledCalls {
             return times;
         };
         machine = new Machine(2, 1, 0, 0, 0.3, 0.3, "G1 Evacuation Pause", 1e6, 1e6, List.of(), 0, null, List.of());
+        return this;
+    }
+
+    /** Sets the state of the processors and the memory. */
+    SampledCalls on(Machine state) {
+        machine = state;
         return this;
     }
 
@@ -171,6 +178,13 @@ final class SampledCalls {
         return this;
     }
 
+    /** The calls that were added so far ended before the observed period. */
+    SampledCalls endedEarlier() {
+        earlier.addAll(bad);
+        bad.clear();
+        return this;
+    }
+
     /** Sets the time when calls began to miss the latency target: after the calls that were added so far. */
     SampledCalls missBegins() {
         missedFrom = time.get();
@@ -241,7 +255,7 @@ final class SampledCalls {
     }
 
     /** Sets the failure of the calls that are added from now on. */
-    SampledCalls failing(Throwable with) {
+    SampledCalls failing(@Nullable Throwable with) {
         failure = with;
         return this;
     }
@@ -300,7 +314,7 @@ final class SampledCalls {
                 time.get() - missedFrom,
                 bad,
                 good,
-                bad,
+                Stream.concat(earlier.stream(), bad.stream()).toList(),
                 good,
                 samples,
                 tasks,

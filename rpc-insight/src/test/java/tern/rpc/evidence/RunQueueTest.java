@@ -49,18 +49,35 @@ class RunQueueTest {
         ThreadIds ids = new ThreadIds(root);
         ids.register();
 
-        assertThat(new RunQueue(root, ids).of(Thread.currentThread())).isEqualTo(new RunTime(4000, 2500));
+        assertThat(new RunQueue(root, ids).of(Thread.currentThread())).isEqualTo(new RunTime(4000, 2500, 20));
     }
 
     @Test
     void changeSinceAnEarlierReadingIsTheDifference() {
-        assertThat(new RunTime(4000, 2500).since(new RunTime(1000, 500))).isEqualTo(new RunTime(3000, 2000));
-        assertThat(new RunTime(4000, 2500).since(RunTime.UNKNOWN)).isEqualTo(RunTime.UNKNOWN);
+        assertThat(new RunTime(4000, 2500, 20).since(new RunTime(1000, 500, 5)))
+                .isEqualTo(new RunTime(3000, 2000, 15));
+        assertThat(new RunTime(4000, 2500, 20).since(RunTime.UNKNOWN)).isEqualTo(RunTime.UNKNOWN);
     }
 
     @Test
     void changeIsUnknownIfAnotherThreadGotTheNativeId() {
-        assertThat(new RunTime(10, 5).since(new RunTime(1000, 500))).isEqualTo(RunTime.UNKNOWN);
+        assertThat(new RunTime(10, 5, 1).since(new RunTime(1000, 500, 9))).isEqualTo(RunTime.UNKNOWN);
+    }
+
+    @Test
+    void timesOfServingThreadsCountFromTheirFirstReading() throws IOException {
+        Files.createDirectories(root.resolve("proc"));
+        Files.createSymbolicLink(root.resolve("proc/thread-self"), Path.of("100/task/11"));
+        ThreadIds ids = new ThreadIds(root);
+        ServingThreads serving = new ServingThreads(root, ids);
+        task(11, "worker", "4000 2500 20");
+        assertThat(serving.read()).isEqualTo(new RunTime(0, 0, 0));
+
+        ids.register();
+        serving.read();
+        task(11, "worker", "4300 2900 25");
+
+        assertThat(serving.read()).isEqualTo(new RunTime(300, 400, 5));
     }
 
     @Test
@@ -86,7 +103,7 @@ class RunQueueTest {
 
         threads.find();
 
-        assertThat(threads.read()).isEqualTo(new RunTime(300, 30));
+        assertThat(threads.read()).isEqualTo(new RunTime(300, 30, 3));
     }
 
     @Test

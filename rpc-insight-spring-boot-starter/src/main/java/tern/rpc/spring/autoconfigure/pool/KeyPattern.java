@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,11 @@ final class KeyPattern {
     private static final int MAX_LENGTH = 64;
     private static final Pattern VARIABLE = Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|[0-9a-fA-F]{16,}|\\d+");
 
+    /** The bytes with which Java's serialization begins a string. The length of the string follows. */
+    private static final byte[] SERIALIZED = {(byte) 0xAC, (byte) 0xED, 0, 5, 0x74};
+
+    private static final int LENGTH_BYTES = 2;
+
     private KeyPattern() {}
 
     /**
@@ -22,11 +28,18 @@ final class KeyPattern {
         if (key == null || key.length == 0) {
             return command;
         }
-        int length = Math.min(key.length, MAX_LENGTH);
+        int from = isSerialized(key) ? SERIALIZED.length + LENGTH_BYTES : 0;
+        int length = Math.min(key.length - from, MAX_LENGTH);
         StringBuilder shown = new StringBuilder(length);
-        for (char each : new String(key, 0, length, StandardCharsets.UTF_8).toCharArray()) {
+        for (char each : new String(key, from, length, StandardCharsets.UTF_8).toCharArray()) {
             shown.append(Character.isISOControl(each) || each == '\uFFFD' ? '?' : each);
         }
-        return command + ' ' + VARIABLE.matcher(shown).replaceAll("*") + (key.length > MAX_LENGTH ? "..." : "");
+        return command + ' ' + VARIABLE.matcher(shown).replaceAll("*") + (key.length - from > MAX_LENGTH ? "..." : "");
+    }
+
+    /** Returns whether the key is a string that Java's serialization has written, as RedisTemplate does by default. */
+    private static boolean isSerialized(byte[] key) {
+        return key.length >= SERIALIZED.length + LENGTH_BYTES
+                && Arrays.equals(key, 0, SERIALIZED.length, SERIALIZED, 0, SERIALIZED.length);
     }
 }

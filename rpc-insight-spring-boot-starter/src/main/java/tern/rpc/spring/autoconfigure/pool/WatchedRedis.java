@@ -39,6 +39,8 @@ final class WatchedRedis implements InvocationHandler {
 
     private static final String EXECUTE = "execute";
 
+    private static final Set<String> SCRIPTS = Set.of("eval", "evalSha");
+
     private final StoreNames.Store store;
     private final RedisConnection connection;
     private final Object target; // the connection, or one of its command objects, such as RedisStringCommands
@@ -82,7 +84,9 @@ final class WatchedRedis implements InvocationHandler {
             return call(method, arguments);
         }
         CallLedger ledger = CallLedger.current();
-        String plain = KeyPattern.of(command(name, arguments).toUpperCase(Locale.ROOT), firstKey(arguments));
+        String plain = KeyPattern.of(
+                command(name, arguments).toUpperCase(Locale.ROOT),
+                SCRIPTS.contains(name) ? keyOfScript(arguments) : firstKey(arguments));
         String command = store.operation(plain);
         String begun = command;
         // The methods of Spring Data with blocking commands use a separate connection. A command that is passed by its
@@ -129,6 +133,19 @@ final class WatchedRedis implements InvocationHandler {
             return keys.length == 0 ? null : keys[0];
         }
         return arguments[0] instanceof byte[] key ? key : null;
+    }
+
+    /** Returns the first key of a script. Without a key, returns the text of the script; null if it is unknown. */
+    private static byte @Nullable [] keyOfScript(@Nullable Object @Nullable [] arguments) {
+        if (arguments != null
+                && arguments.length > 3
+                && arguments[2] instanceof Integer keys
+                && keys > 0
+                && arguments[3] instanceof byte[][] values
+                && values.length > 0) {
+            return values[0];
+        }
+        return firstKey(arguments);
     }
 
     private @Nullable Object call(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {

@@ -1,0 +1,134 @@
+package tern.rpc.diagnosis;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.Holders.Holder;
+
+/**
+ * Finds the fault that makes code lose permits or connections: calls fail because of another fault after they have taken
+ * a permit or a connection, and the code that handles the failure does not return it. The wait for the permit or
+ * connection then takes more and more time, until it exceeds the time of the fault.
+ */
+final class CausedLeaks {
+
+    /**
+     * The kinds of faults outside of the code that loses the permit. An exception of the code itself is no other fault.
+     */
+    private static final Set<Kind> FAULTS = EnumSet.of(
+            Kind.PEER_FAILS,
+            Kind.TIMEOUT,
+            Kind.POOL,
+            Kind.SQL,
+            Kind.REDIS,
+            Kind.HTTP,
+            Kind.RPC,
+            Kind.RESOLVER,
+            Kind.SOCKET,
+            Kind.EXECUTOR);
+
+    /** Failures are new if their share of a method's calls is usually below this value. */
+    private static final double NEW = 0.01;
+
+    private final Evidence evidence;
+    private final ExcessTime excess;
+    private final Map<String, PoolVerdict> pools;
+    private final TimesByCause byCause;
+
+    CausedLeaks(
+            Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.byCause = byCause;
+    }
+
+    /**
+     * Returns the fault because of which calls lose what other calls wait for. The fault must have begun before the
+     * waits, and calls must still fail because of it. Returns null if there is no such fault, or if the given activity
+     * or wait is not a wait for something that calls may lose.
+     */
+    @Nullable
+    Part fault(Part wait) {
+        List<EndedCall> losing = losing(wait);
+        if (losing.size() < LostPermits.MIN_FAILURES || !beganBefore(losing, wait)) {
+            return null;
+        }
+        Set<EndedCall> present = Collections.newSetFromMap(new IdentityHashMap<>());
+        present.addAll(evidence.bad());
+        Map<Part, Integer> faults = new HashMap<>();
+        losing.stream().filter(present::contains).filter(this::isNew).forEach(call -> {
+            Part fault = faultOf(call);
+            if (fault != null && !fault.equals(wait)) {
+                faults.merge(fault, 1, Integer::sum);
+            }
+        });
+        return faults.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= losing.stream()
+                        .filter(present::contains)
+                        .count())
+                .max(Map.Entry.<Part, Integer>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().name()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /** Returns the failed calls after which something that calls now wait for was not returned. */
+    private List<EndedCall> losing(Part wait) {
+        PoolVerdict pool = wait.kind() == Kind.POOL ? PoolVerdict.find(pools, wait) : null;
+        if (pool != null) {
+            Set<CallLedger> lost = Collections.newSetFromMap(new IdentityHashMap<>());
+            if (pool.reason() == PoolVerdict.Reason.LEAKED) {
+                pool.pool().lost().stream().map(Holder::call).forEach(lost::add);
+            }
+            return evidence.earlier().stream()
+                    .filter(call -> call.failure() != null && lost.contains(call.ledger()))
+                    .toList();
+        }
+        boolean isPermit = (wait.kind() == Kind.LOCK && wait.name().startsWith(CodeText.SEMAPHORE))
+                || LibraryWaits.isOwnPool(wait)
+                || HolderRules.isQueue(wait, excess.samples);
+        return isPermit ? new LostPermits(evidence, excess).losing(wait) : List.of();
+    }
+
+    /** Returns whether the first of the failed calls ended before the first call that waited for long. */
+    private boolean beganBefore(List<EndedCall> losing, Part wait) {
+        EndedCall first = losing.get(0);
+        for (EndedCall call : losing) {
+            first = call.endedNanos() - first.endedNanos() < 0 ? call : first;
+        }
+        long began = first.endedNanos();
+        return excess.accounts.stream()
+                .filter(counted -> counted.times().of(wait) >= evidence.targetNanos() / 2.0)
+                .allMatch(counted -> counted.call().endedNanos() - began >= 0);
+    }
+
+    private boolean isNew(EndedCall call) {
+        return evidence.usual().figure(MethodMisses.FAILED + call.method()) < NEW;
+    }
+
+    /** Returns the cause to which the time of the call's failure was attributed; null if it is no other fault. */
+    private @Nullable Part faultOf(EndedCall call) {
+        Part measured = excess.failureOf(call);
+        measured = measured == null ? excess.timedOutPart(call) : measured;
+        measured = measured == null ? excess.slowOperation(call) : measured;
+        if (measured == null) {
+            return null;
+        }
+        Part cause = null;
+        for (Part part : byCause.longestFirst()) {
+            double share = byCause.share(measured, part);
+            if (share > 0 && (cause == null || share > byCause.share(measured, cause))) {
+                cause = part;
+            }
+        }
+        return cause != null && FAULTS.contains(cause.kind()) ? cause : null;
+    }
+}

@@ -1,0 +1,105 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.evidence.RunTime;
+
+/**
+ * Tests processors that work of normal priority always saturates. Only the waits of the threads that serve calls show
+ * whether they get a processor later than usual.
+ */
+class DelayedThreadsTest {
+
+    private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)
+            .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5)
+            .in(Phase.SQL, "select orders", 5)
+            .in(Phase.HTTP, "GET carrier:80", 3);
+
+    private static final Consumer<Shop.Steps> SLOWER = call -> call.own(30)
+            .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 60)
+            .in(Phase.SQL, "select orders", 50)
+            .in(Phase.HTTP, "GET carrier:80", 40);
+
+    private final Shop shop = new Shop();
+
+    /** Returns two saturated processors, on which each thread that serves calls waits for the given time. */
+    private static Machine full(double own, double delayMillis, Machine.Burner... burners) {
+        long turns = 200;
+        return new Machine(
+                        2, own, 2 - own, 0, 0, 0.2, null, 10e6, -1, List.of(burners), 0, null, List.of())
+                .delayed(Machine.Delay.of(new RunTime(100_000_000, (long) (delayMillis * 1e6 * turns), turns)));
+    }
+
+    private static Machine.Burner training(double processors) {
+        return new Machine.Burner("risk", 16, processors, 1e6, "Risk.train:114");
+    }
+
+    private Diagnosis miss(Machine usually, Machine during, Consumer<Shop.Steps> slower) {
+        shop.machine = usually;
+        shop.healthy(USUAL);
+        shop.machine = during;
+        return shop.miss(slower);
+    }
+
+    @Test
+    void jobThatTakesTheProcessorsFromCallsIsNamedAlthoughTheProcessorsWereAsBusyBefore() {
+        Diagnosis miss = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), SLOWER);
+
+        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: risk");
+        assertThat(miss.causes().get(0).change().text()).contains("Risk.train:114");
+        assertThat(miss.text()).contains("waits    12 ms until a thread that serves calls gets a processor, usually 0.4");
+    }
+
+    @Test
+    void jobIsNamedEvenIfOtherProcessesUseMore() {
+        Diagnosis miss = miss(full(0.2, 0.4), full(0.8, 12, training(0.6)), SLOWER);
+
+        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: risk");
+    }
+
+    @Test
+    void moreThreadsOfOtherProcessesAreNamedAlthoughTheProcessorsWereAsBusyBefore() {
+        Diagnosis miss = miss(full(0.6, 0.4), full(0.3, 12), SLOWER);
+
+        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+    }
+
+    @Test
+    void waitsThatAreAsLongAsUsualAcquitTheProcessors() {
+        Diagnosis miss = miss(full(0.4, 4), full(0.4, 5), SLOWER);
+
+        assertThat(miss.causes()).extracting(Cause::kind).as(miss.text()).doesNotContain("PROCESSORS");
+    }
+
+    @Test
+    void peerThatAloneIsSlowIsTheCauseWhileThreadsWaitLonger() {
+        Diagnosis miss = miss(
+                full(0.4, 0.4),
+                full(0.4, 4),
+                call -> call.own(4)
+                        .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 6)
+                        .in(Phase.SQL, "select orders", 6)
+                        .in(Phase.HTTP, "GET carrier:80", 200));
+
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("SLOW HTTP PEER");
+    }
+
+    @Test
+    void longerWaitsBesidePunctualCallsAreNoAlarm() {
+        Diagnosis calm = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), USUAL);
+
+        assertThat(calm.state()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
+    void processorsAreNotSaturatedByAShortBurstOfDelay() {
+        assertThat(Machine.Delay.of(new RunTime(100, 0, 0)).isLonger()).isFalse();
+        assertThat(new Machine.Delay(0.9e6, 0.1e6, 2, 1).isLonger()).isFalse();
+        assertThat(new Machine.Delay(12e6, -1, 2, 1).isLonger()).isFalse();
+        assertThat(new Machine.Delay(12e6, 4e6, 2, 1).isLonger()).isTrue();
+    }
+}
