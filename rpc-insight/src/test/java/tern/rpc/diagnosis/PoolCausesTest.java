@@ -192,13 +192,13 @@ class PoolCausesTest {
     /** The calls that wait for the connections run other operations than the calls that hold them. */
     @Test
     void slowStatementOfOtherCallsThatHoldTheConnectionsFillsThePool() {
-        shop.healthy(USUAL);
+        shop.healthy(call -> call.own(2).in(Phase.SQL, "update stock", 1));
         hold(holder -> holder.begins("update stock"), ledger -> {});
         int[] number = {0};
 
         Diagnosis miss = shop.miss(call -> {
-            if (number[0]++ % 4 == 0) {
-                call.own(2).in(Phase.SQL, "update stock", 3000);
+            if (number[0]++ % 10 == 0) {
+                call.own(2).in(Phase.SQL, "update stock", 1500);
             } else {
                 call.own(2).in(Phase.JDBC_CONNECTION, "druid", 1000).in(Phase.HTTP, "GET bank:80", 20);
             }
