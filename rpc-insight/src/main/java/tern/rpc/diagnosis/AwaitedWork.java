@@ -86,7 +86,40 @@ final class AwaitedWork {
                         line,
                         executor -> queued > 0
                                 || (line != null && TaskWaits.isForTask(called) && executor.runsPackageOf(line)));
-        return threads == null && TaskWaits.isForTaskOrFuture(called) ? fullExecutorOfCallers(wait) : threads;
+        if (threads == null && TaskWaits.isForTaskOrFuture(called)) {
+            threads = fullExecutorOfCallers(wait);
+            return threads == null ? occupyingThreads(wait) : threads;
+        }
+        return threads;
+    }
+
+    /**
+     * Returns the only threads outside of calls that run code of the package in which calls wait, and that worked in
+     * nearly all samples of these calls. A scheduler with one thread is an example: while a long job occupies the
+     * thread, the job that completes the results of calls comes late. Returns null if there are none, or if Tern
+     * measures their executor.
+     */
+    private @Nullable String occupyingThreads(Part wait) {
+        StackTraceElement line = excess.samples.lineOf(wait);
+        String only = null;
+        for (Map.Entry<String, TaskSamples> group : evidence.tasks().groups().entrySet()) {
+            if (line != null
+                    && !group.getValue().delivers
+                    && group.getValue().runsPackageOf(line)
+                    && poolOf(group.getKey()) == null
+                    && areBusyDuring(wait, group.getKey())) {
+                if (only != null) {
+                    return null;
+                }
+                only = group.getKey();
+            }
+        }
+        return only;
+    }
+
+    /** Returns whether threads with the given name worked in nearly all samples of the given wait. */
+    boolean areBusyDuring(Part wait, String threads) {
+        return looks(wait, threads).areAtLeast(ALWAYS);
     }
 
     /**

@@ -269,15 +269,28 @@ final class CodeText {
                 line);
     }
 
-    /** Returns a hint if the class whose code sleeps also uses an HTTP client that is not measured. */
+    /** Returns a hint if the class whose code sleeps also uses an HTTP or Redis client that is not measured. */
     private String unmeasured(Part sleep) {
         String type = sleep.name().substring(0, sleep.name().lastIndexOf('.') + 1);
         return excess.account.longestFirst().stream()
-                .filter(part -> part.kind() == Part.Kind.HTTP && part.name().startsWith(StackReader.CALLED + type))
+                .filter(part -> part.name().startsWith(StackReader.CALLED + type))
+                .map(CodeText::unmeasuredClient)
+                .filter(hint -> !hint.isEmpty())
                 .findFirst()
-                .map(part -> "; if it sleeps before it repeats a request, find out why the request " + part.name()
-                        + " fails (its client is not measured)")
                 .orElse("");
+    }
+
+    private static String unmeasuredClient(Part part) {
+        return switch (part.kind()) {
+            case HTTP ->
+                "; if it sleeps before it repeats a request, find out why the request " + part.name()
+                        + " fails (its client is not measured)";
+            case REDIS ->
+                "; if it sleeps before it tries again to lock a key of Redis, another client holds this lock: hold it"
+                        + " for less time there, or let it expire (the Redis client " + part.name()
+                        + " is not measured)";
+            default -> "";
+        };
     }
 
     private CauseDescription file(Part part, String place, @Nullable StackTraceElement line) {

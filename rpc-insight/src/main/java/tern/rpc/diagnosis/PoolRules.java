@@ -100,9 +100,14 @@ final class PoolRules {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }
-            work = PausedWork.of(work, excess.account, other -> !TimesByCause.isLeaf(other));
             ConnectionUse use = verdict.pool().use();
-            if (use != null && use.isKnown()) {
+            boolean isUseKnown = use != null && use.isKnown();
+            // The calls that hold the connections may do other work than the calls that wait for one.
+            work = PausedWork.of(
+                    isUseKnown ? byCause.only(PoolRules::mayHold) : work,
+                    excess.account,
+                    other -> !TimesByCause.isLeaf(other));
+            if (use != null && isUseKnown) {
                 work = HeldWork.weighted(use, work, excess.account, this::isNew);
                 if (work.sum() < MIN_EXPLAINED) {
                     pools.put(verdict.name(), verdict.tooSmall());

@@ -79,6 +79,9 @@ final class ResultRules {
             Part waiting = executor.waiting();
             Part inner = innerTasks(name, executor, pool);
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
+            if (small == null && pool == null && waiting == null && work.areBusyDuring(part, name)) {
+                small = unknown.occupied(name, executor, part);
+            }
             if (pool != null && isOccupied(pool, executor, part)) {
                 byCause.move(part, new Part(Kind.POOL, pool.name()));
             } else if (small != null) {

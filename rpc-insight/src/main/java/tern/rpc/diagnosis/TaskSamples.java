@@ -143,7 +143,12 @@ final class TaskSamples {
 
     /** Returns whether the stacks of sampled tasks contain the class of the given stack frame. */
     boolean runs(@Nullable StackTraceElement line) {
-        return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
+        return samplesOf(line) > 0;
+    }
+
+    /** Returns the number of task stacks that contain the class of the given stack frame. */
+    int samplesOf(@Nullable StackTraceElement line) {
+        return line == null ? 0 : classes.getOrDefault(line.getClassName(), 0);
     }
 
     /** Returns the line of the most frequent operation of the given kind; null if there is no such operation. */

@@ -300,9 +300,7 @@ final class TaskWatch {
      */
     @Nullable
     String idleConsumerOf(@Nullable StackTraceElement waiting) {
-        Map<String, TaskSamples> all = new TreeMap<>(threads);
-        all.putAll(executors);
-        for (Map.Entry<String, TaskSamples> entry : all.entrySet()) {
+        for (Map.Entry<String, TaskSamples> entry : groups().entrySet()) {
             TaskSamples group = entry.getValue();
             StackTraceElement line = waiting == null ? null : group.consumers.get(waiting.getClassName());
             if (line != null && 2 * group.busy < group.looks) {
@@ -312,10 +310,16 @@ final class TaskWatch {
         return null;
     }
 
+    /** Returns the samples of all threads that serve no call, by name. */
+    Map<String, TaskSamples> groups() {
+        Map<String, TaskSamples> groups = new TreeMap<>(threads);
+        groups.putAll(executors);
+        return groups;
+    }
+
     /** Returns the samples of the threads that deliver the answers of other processes, by name. */
     Map<String, TaskSamples> delivering() {
-        Map<String, TaskSamples> delivering = new TreeMap<>(threads);
-        delivering.putAll(executors);
+        Map<String, TaskSamples> delivering = groups();
         delivering.values().removeIf(group -> !group.delivers);
         return delivering;
     }

@@ -38,6 +38,9 @@ final class UnknownExecutors {
 
     private static final int MAX_THREADS = 2_000;
 
+    /** Other work occupies an executor if less than this share of its busy samples shows the waiting class. */
+    private static final double OWN_SHARE = 0.3;
+
     private final Evidence evidence;
     private final ExcessTime excess;
     private final OutsideWork outside;
@@ -102,6 +105,26 @@ final class UnknownExecutors {
         double task = calls.taskNanos(executor.threads());
         boolean isTooSmall = QUEUED * task <= calls.waitNanos() && task <= SHORT * evidence.targetNanos();
         return isTooSmall ? new Part(Kind.POOL, THREADS + threads) : null;
+    }
+
+    /**
+     * Returns the wait for a thread of the given executor, if other work than that of the waiting class occupies its
+     * threads while calls wait. Returns null if ledgers record waits for executors, or if the processors are saturated.
+     *
+     * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
+     * @param wait the calls' wait for a result of the executor
+     */
+    @Nullable
+    Part occupied(String threads, TaskSamples executor, Part wait) {
+        return doesOtherWork(executor, wait) && !isMeasured(wait) && !evidence.machine().isFull()
+                ? new Part(Kind.POOL, THREADS + threads)
+                : null;
+    }
+
+    /** Returns whether most of the executor's work is not that of the class in which calls wait. */
+    private boolean doesOtherWork(TaskSamples executor, Part wait) {
+        return executor.busy >= TaskSamples.MIN_BUSY
+                && executor.samplesOf(excess.samples.lineOf(wait)) < OWN_SHARE * executor.busy;
     }
 
     /**
@@ -202,7 +225,7 @@ final class UnknownExecutors {
                     executor.mostly(),
                     waiting(wait).atOnce(),
                     line == null ? "" : " in " + line);
-            int wanted = wantedThreads(executor, wait);
+            int wanted = doesOtherWork(executor, wait) ? -1 : wantedThreads(executor, wait);
             if (wanted >= 0) {
                 size = "use about " + wanted + " threads instead of " + executor.threads() + ", or shorter tasks,";
             }
@@ -231,6 +254,12 @@ final class UnknownExecutors {
         Part wait = symptoms.get(0).waitedFor();
         Waiting calls = waiting(wait);
         List<String> facts = new ArrayList<>();
+        if (doesOtherWork(executor, wait)) {
+            facts.add("threads  " + executor.threads() + ", busy in "
+                    + Math.round(100.0 * executor.busy / Math.max(1, executor.looks))
+                    + " % of all samples, mostly not with work of the class in which calls wait");
+            return facts;
+        }
         facts.add("threads  " + executor.threads() + ", all of them busy");
         facts.add("a call   keeps a thread busy for about " + Times.millis(calls.workNanos(executor.threads())) + " ms"
                 + (calls.usualNanos() < 0

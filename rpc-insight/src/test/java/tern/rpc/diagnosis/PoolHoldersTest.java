@@ -182,6 +182,25 @@ class PoolHoldersTest {
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: update stock");
     }
 
+    /** The calls that wait for the connections run other operations than the calls that hold them. */
+    @Test
+    void slowStatementOfOtherCallsThatHoldTheConnectionsFillsThePool() {
+        shop.healthy(call -> call.own(2).in(Phase.SQL, "update stock", 1));
+        hold(holder -> holder.begins("update stock"), ledger -> {});
+        int[] number = {0};
+
+        Diagnosis miss = shop.miss(call -> {
+            if (number[0]++ % 10 == 0) {
+                call.own(2).in(Phase.SQL, "update stock", 1500);
+            } else {
+                call.own(2).in(Phase.JDBC_CONNECTION, "druid", 1000).in(Phase.HTTP, "GET bank:80", 20);
+            }
+        });
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).endsWith(": update stock");
+        assertThat(first(miss).symptoms()).anyMatch(symptom -> symptom.contains("druid"));
+    }
+
     @Test
     void newStatementThatHoldersRunFillsThePoolBeforeACallWithItHasEnded() {
         shop.healthy(USUAL);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -118,6 +119,21 @@ class WaitingTasksTest {
 
         Cause first = shop.diagnosis().causes().get(0);
         assertThat(first.kind() + ": " + first.name()).isEqualTo("SLOW HTTP PEER: called in Packages.extra");
+    }
+
+    /** The long job occupies the thread on which another job would complete the results of calls. */
+    @Test
+    void schedulerThatALongJobOccupiesIsTheCauseOfWaitsForItsOtherJobs() throws Exception {
+        shop.healthy(USUAL);
+        ExecutorService scheduler = Executors.newSingleThreadExecutor(task -> new Thread(task, "scheduling-1"));
+        scheduler.execute(() -> Newsletter.mail(end));
+
+        Cause first = calls.firstCause(() -> Packages.of(end), USUAL);
+
+        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("EXECUTOR TOO SMALL: scheduling");
+        assertThat(first.change().text()).contains("Newsletter.mail").contains("spring.task.scheduling.pool.size");
+        end.complete("");
+        scheduler.shutdown();
     }
 
     @Test
