@@ -15,14 +15,18 @@ import tern.rpc.Thrown;
  * threads, all of them would wait forever.
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
- * start as many additional threads as tasks wait. These threads end when no task waits. If the pool has all additional
- * threads and still no task begins for ten seconds, the relief gives up one waiting task for each further check.
+ * start additional threads for the waiting tasks. These threads end when no task waits, and the permission ends a
+ * minute later. If the pool has all additional threads and still no task begins for ten seconds, the relief gives up one
+ * waiting task for each further check.
  */
 final class StallRelief {
 
     private static final Logger LOG = LoggerFactory.getLogger(StallRelief.class);
 
     private static final int CHECKS_BEFORE_GIVING_UP = 10;
+
+    /** Threads that have blocked all threads once often do so again, and would then wait for a second again. */
+    private static final int CHECKS_BEFORE_SHRINKING = 60;
 
     private final WorkerPool pool;
     private final int maxExtra;
@@ -32,6 +36,7 @@ final class StallRelief {
     private volatile boolean moved; // true if a task has begun since the last check
     private volatile int extra;
     private int stalls; // number of checks in a row in which nothing had moved; used only by the check
+    private int calm; // number of checks in a row in which no task waited; used only by the check
 
     /**
      * @param maxExtra the maximum number of additional threads
@@ -70,7 +75,9 @@ final class StallRelief {
     }
 
     private void check() {
-        if (!pool.hasQueued()) {
+        boolean queued = pool.hasQueued();
+        calm = queued || pool.hasExtraThreads() ? 0 : calm + 1;
+        if (calm > 0 && (extra == 0 || calm > CHECKS_BEFORE_SHRINKING)) {
             extra = 0;
             stalls = 0;
             watching.set(false);
@@ -80,7 +87,9 @@ final class StallRelief {
             return;
         }
         try {
-            relieve();
+            if (queued) {
+                relieve();
+            }
         } catch (Throwable e) {
             Thrown.log(e, exception -> LOG.error("The check of a worker pool failed", exception));
         } finally {
@@ -96,7 +105,8 @@ final class StallRelief {
         }
         stalls++;
         if (extra < maxExtra) {
-            extra = Math.min(maxExtra, extra + Math.max(1, pool.queued()));
+            // more threads than tasks, because the tasks may need further tasks
+            extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
             pool.relieved();
         } else if (stalls > CHECKS_BEFORE_GIVING_UP) {
             pool.giveUpOldest(giveUp);

@@ -184,6 +184,10 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return !queue.isEmpty();
     }
 
+    boolean hasExtraThreads() {
+        return threads.get() > maxThreads;
+    }
+
     /** Passes the oldest waiting task to the consumer, and moves the task to the end of the queue. */
     void giveUpOldest(Consumer<? super Runnable> consumer) {
         Runnable oldest = queue.poll();
