@@ -114,11 +114,12 @@ public final class RpcClient implements AutoCloseable {
         this.cluster = builder.cluster;
         this.meters = builder.meters;
         this.clock = builder.clock;
-        this.callbacks = new WorkerPool(
+        this.callbacks = WorkerPool.growing(
                 CALLBACK_THREADS,
                 Integer.MAX_VALUE, // Callbacks need no queue limit, because each connection limits its calls.
                 builder.keepAlive,
-                builder.threadFactory);
+                builder.threadFactory,
+                waiting -> {});
         this.lookups = Executors.newScheduledThreadPool(LOOK_UP_THREADS, DaemonThreads.numbered("rpc-client-lookup-"));
         this.clusterTimer = newTimer();
         this.hedgeTimer = builder.timer != null ? builder.timer : clusterTimer;

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +22,8 @@ import tern.rpc.Thrown;
  * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. While
  * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
- * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
+ * order, and end after the keep-alive time. A {@linkplain #growing growing} pool starts additional threads while all
+ * threads are blocked. With virtual threads and no keep-alive time, the pool starts a new thread
  * instead of waking an idle one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
@@ -44,6 +46,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicBoolean waking = new AtomicBoolean();
     // The top of the stack of idle workers.
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>();
+    // Lets the pool grow while all threads are blocked; null if the pool never grows.
+    private final @Nullable StallRelief relief;
     private volatile boolean failing; // True after an attempt to create a thread has failed.
     private volatile boolean closed;
 
@@ -53,6 +57,17 @@ public final class WorkerPool implements Executor, AutoCloseable {
      * @param keepAlive the time after which an idle thread ends, or zero to end threads as soon as no task waits
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
+        this(maxThreads, queueCapacity, keepAlive, threadFactory, false, task -> {}, StallRelief.afterASecond());
+    }
+
+    private WorkerPool(
+            int maxThreads,
+            int queueCapacity,
+            Duration keepAlive,
+            ThreadFactory threadFactory,
+            boolean grows,
+            Consumer<? super Runnable> giveUp,
+            Executor later) {
         if (maxThreads < 1 || queueCapacity < 0) {
             throw new IllegalArgumentException("a worker pool needs 1 thread or more and a queue of 0 or more, not "
                     + maxThreads + " and " + queueCapacity);
@@ -61,6 +76,34 @@ public final class WorkerPool implements Executor, AutoCloseable {
         this.maxAdmitted = (int) Math.min(Integer.MAX_VALUE, (long) maxThreads + queueCapacity);
         this.keepAliveNanos = keepAlive.toNanos();
         this.threadFactory = threadFactory;
+        this.relief = grows ? new StallRelief(this, maxThreads, giveUp, later) : null;
+    }
+
+    /**
+     * Creates a pool for tasks that may wait for other tasks of the same pool. While all threads are blocked for a
+     * second and tasks wait, the pool starts additional threads, up to the same number again.
+     *
+     * @param giveUp is called with one task after another if all additional threads are blocked, too, and no task has
+     *     begun for ten seconds. The task stays in the queue. Must not block
+     */
+    public static WorkerPool growing(
+            int maxThreads,
+            int queueCapacity,
+            Duration keepAlive,
+            ThreadFactory threadFactory,
+            Consumer<? super Runnable> giveUp) {
+        return growing(maxThreads, queueCapacity, keepAlive, threadFactory, giveUp, StallRelief.afterASecond());
+    }
+
+    /** @param later runs the check of the pool after a second */
+    static WorkerPool growing(
+            int maxThreads,
+            int queueCapacity,
+            Duration keepAlive,
+            ThreadFactory threadFactory,
+            Consumer<? super Runnable> giveUp,
+            Executor later) {
+        return new WorkerPool(maxThreads, queueCapacity, keepAlive, threadFactory, true, giveUp, later);
     }
 
     /**
@@ -127,9 +170,46 @@ public final class WorkerPool implements Executor, AutoCloseable {
         wakeOne();
     }
 
+    /** Returns the number of threads that may currently run. */
+    private int limit() {
+        return relief == null ? maxThreads : maxThreads + relief.extra();
+    }
+
+    /** Starts a thread after the pool has been permitted to grow. This thread starts the next one if tasks wait. */
+    void relieved() {
+        wakeOne();
+    }
+
+    boolean hasQueued() {
+        return !queue.isEmpty();
+    }
+
+    boolean hasExtraThreads() {
+        return threads.get() > maxThreads;
+    }
+
+    /** Passes the oldest waiting task to the consumer, and moves the task to the end of the queue. */
+    void giveUpOldest(Consumer<? super Runnable> consumer) {
+        Runnable oldest = queue.poll();
+        if (oldest != null) {
+            try {
+                consumer.accept(oldest);
+            } finally {
+                queue.add(oldest);
+                wakeOne();
+            }
+        }
+    }
+
     private void wakeOne() {
         do {
-            if ((idle.get() == null && threads.get() >= maxThreads) || !waking.compareAndSet(false, true)) {
+            if (idle.get() == null && threads.get() >= limit()) {
+                if (relief != null && !queue.isEmpty()) {
+                    relief.taskWaits();
+                }
+                return;
+            }
+            if (!waking.compareAndSet(false, true)) {
                 return;
             }
             Idle top = pop();
@@ -143,12 +223,12 @@ public final class WorkerPool implements Executor, AutoCloseable {
             waking.set(false);
             // The loop is repeated because another worker may have become idle or ended in the meantime. That worker
             // may have seen the pending wake-up, and may therefore not have woken another worker.
-        } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
+        } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < limit() && !failing)));
     }
 
     private boolean startThread() {
         int count = threads.get();
-        while (count < maxThreads) {
+        while (count < limit()) {
             if (threads.compareAndSet(count, count + 1)) {
                 try {
                     threadFactory.newThread(this::work).start();
@@ -179,7 +259,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             alive.add(self);
             startAnother();
             runQueued();
-            while (keepAliveNanos > 0 && !closed && waitForWork()) {
+            while (keepAliveNanos > 0 && !closed && threads.get() <= maxThreads && waitForWork()) {
                 waking.set(false);
                 runQueued();
             }
@@ -215,6 +295,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
         while ((task = queue.poll()) != null) {
             if (!queue.isEmpty()) {
                 wakeOne();
+            }
+            if (relief != null) {
+                relief.taskBegins();
             }
             try {
                 task.run();

@@ -335,10 +335,14 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    /** Returns the executor for the stream callbacks of a tenant. */
-    Executor streamExecutor(@Nullable Share share) {
-        Executor threads = streams.of(share);
+    /** Returns the executor for the callbacks of a stream. */
+    Executor streamExecutor(@Nullable Share share, StreamThreads.Ending call) {
+        Executor threads = streams.of(share, call);
         return task -> threads.execute(threadState.around(task));
+    }
+
+    int streamThreads() {
+        return streams.number();
     }
 
     ThreadState threadState() {

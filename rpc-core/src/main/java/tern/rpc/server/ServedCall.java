@@ -272,7 +272,7 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
                 serving,
                 dispatcher.clock(),
                 dispatcher.streamWaits(),
-                dispatcher.streamExecutor(call.share()));
+                dispatcher.streamExecutor(call.share(), this::noThread));
         stream = served;
         if (hasEnded()) {
             return; // the client disconnected before the answer
@@ -359,6 +359,15 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
             cancel(late);
         } else {
             endUndecided();
+        }
+    }
+
+    /** Ends a stream because all threads for callbacks are blocked. */
+    private void noThread() {
+        if (endRunning()) {
+            RpcException refused = ServedFailures.noThread(name(), dispatcher.streamThreads());
+            failAnyhow(refused);
+            cancel(refused);
         }
     }
 

@@ -67,6 +67,15 @@ final class ServedFailures {
                         cause);
     }
 
+    /** Returns the failure of a stream whose callbacks found no thread. */
+    static RpcException noThread(String name, int threads) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                name + " was ended: no thread was free for its messages within 10 s or more, because all " + threads
+                        + " threads for streams wait in callbacks (set by rpc.server.threads)",
+                Executed.MAYBE);
+    }
+
     /** Returns the failure of a call whose deadline has passed while its method was running. */
     static RpcException stillRunning(String name, long nanos) {
         return RpcException.refusal(

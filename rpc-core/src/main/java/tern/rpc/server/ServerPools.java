@@ -35,8 +35,10 @@ final class ServerPools implements AutoCloseable {
         int forMethods = MethodReserve.threads(threads);
         this.methodReserve = forMethods == 0 ? null : new WorkerPool(forMethods, forMethods, keepAlive, factory);
         // Streams have separate threads, because a method that waits for its requests blocks its worker.
-        this.callbacks = new WorkerPool(threads, queueCapacity, keepAlive, factory);
-        this.spareCallbacks = beside == 0 ? null : new WorkerPool(beside, beside, keepAlive, factory);
+        // Callbacks may wait for callbacks of other streams, so that these pools grow while all their threads wait.
+        this.callbacks = WorkerPool.growing(threads, queueCapacity, keepAlive, factory, StreamThreads::giveUp);
+        this.spareCallbacks =
+                beside == 0 ? null : WorkerPool.growing(beside, beside, keepAlive, factory, StreamThreads::giveUp);
     }
 
     /** Returns the threads that run methods. */

@@ -8,7 +8,8 @@ import tern.rpc.limit.Share;
 /**
  * The threads that run stream callbacks. The stream threads are divided among tenants by the same rules as method
  * threads ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant's running
- * and waiting tasks do not outnumber the free spare threads. No task is ever refused. Thread-safe.
+ * and waiting tasks do not outnumber the free spare threads. No task is ever refused. If all threads are blocked for a
+ * long time, the calls of waiting tasks are ended instead ({@link WorkerPool#growing}). Thread-safe.
  */
 final class StreamThreads {
 
@@ -21,30 +22,63 @@ final class StreamThreads {
         this.spare = spare;
     }
 
-    /**
-     * Returns the executor for the stream callbacks of a tenant.
-     *
-     * @param share counts the calls of the tenant; null if the transport does not distinguish tenants
-     */
-    Executor of(@Nullable Share share) {
-        return share == null ? threads::executeAdmitted : task -> execute(task, share);
+    /** Ends a call. */
+    interface Ending {
+        /** Ends the call because no thread is free for its callbacks. */
+        void noThread();
     }
 
-    private void execute(Runnable task, Share share) {
-        Runnable counted = () -> {
+    /** A callback of a stream. */
+    private record Callback(Runnable task, @Nullable Share share, Ending call) implements Runnable {
+        @Override
+        public void run() {
             try {
                 task.run();
             } finally {
+                ends();
+            }
+        }
+
+        void ends() {
+            if (share != null) {
                 share.streamEnds();
             }
-        };
-        share.streamBegins();
+        }
+    }
+
+    /**
+     * Returns the executor for the callbacks of a stream.
+     *
+     * @param share counts the calls of the stream's tenant; null if the transport does not distinguish tenants
+     * @param call the call of the stream
+     */
+    Executor of(@Nullable Share share, Ending call) {
+        return task -> execute(new Callback(task, share, call));
+    }
+
+    /** Returns the number of threads that currently run callbacks. */
+    int number() {
+        return threads.threads() + (spare == null ? 0 : spare.threads());
+    }
+
+    /** Ends the call of a callback that has waited in vain for a thread. */
+    static void giveUp(Runnable waiting) {
+        if (waiting instanceof Callback callback) {
+            callback.call.noThread();
+        }
+    }
+
+    private void execute(Callback callback) {
+        Share share = callback.share;
+        if (share != null) {
+            share.streamBegins();
+        }
         try {
-            if (threads.hasRoom() || !offerToSpare(counted, share)) {
-                threads.executeAdmitted(counted);
+            if (share == null || threads.hasRoom() || !offerToSpare(callback, share)) {
+                threads.executeAdmitted(callback);
             }
         } catch (Throwable e) { // the task could not be queued, because memory is exhausted
-            share.streamEnds();
+            callback.ends();
             throw e;
         }
     }

@@ -1,0 +1,115 @@
+package tern.rpc.concurrent;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Thrown;
+
+/**
+ * Lets a {@link WorkerPool} grow while all of its threads are blocked. The threads may wait for tasks that wait in the
+ * queue of the same pool, for example if the callbacks of streams wait for streams of the same server. Without further
+ * threads, all of them would wait forever.
+ *
+ * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
+ * start additional threads for the waiting tasks. These threads end when no task waits, and the permission ends a
+ * minute later. If the pool has all additional threads and still no task begins for ten seconds, the relief gives up one
+ * waiting task for each further check.
+ */
+final class StallRelief {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StallRelief.class);
+
+    private static final int CHECKS_BEFORE_GIVING_UP = 10;
+
+    /** Threads that have blocked all threads once often do so again, and would then wait for a second again. */
+    private static final int CHECKS_BEFORE_SHRINKING = 60;
+
+    private final WorkerPool pool;
+    private final int maxExtra;
+    private final Consumer<? super Runnable> giveUp;
+    private final Executor later;
+    private final AtomicBoolean watching = new AtomicBoolean(); // true while a check is scheduled
+    private volatile boolean moved; // true if a task has begun since the last check
+    private volatile int extra;
+    private int stalls; // number of checks in a row in which nothing had moved; used only by the check
+    private int calm; // number of checks in a row in which no task waited; used only by the check
+
+    /**
+     * @param maxExtra the maximum number of additional threads
+     * @param giveUp is called with a task that waits although the pool has all additional threads. The task still runs
+     *     when a thread becomes free
+     * @param later runs a check after a second
+     */
+    StallRelief(WorkerPool pool, int maxExtra, Consumer<? super Runnable> giveUp, Executor later) {
+        this.pool = pool;
+        this.maxExtra = maxExtra;
+        this.giveUp = giveUp;
+        this.later = later;
+    }
+
+    static Executor afterASecond() {
+        return CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, Runnable::run);
+    }
+
+    /** Returns the number of threads that the pool may currently start in addition to its usual maximum. */
+    int extra() {
+        return extra;
+    }
+
+    /** Called when a task finds no thread. */
+    void taskWaits() {
+        if (!watching.get() && watching.compareAndSet(false, true)) {
+            moved = true; // the first check comes less than a second after the last task began
+            later.execute(this::check);
+        }
+    }
+
+    void taskBegins() {
+        if (!moved) { // a read costs less than a write, which would take the cache line from other threads
+            moved = true;
+        }
+    }
+
+    private void check() {
+        boolean queued = pool.hasQueued();
+        calm = queued || pool.hasExtraThreads() ? 0 : calm + 1;
+        if (calm > 0 && (extra == 0 || calm > CHECKS_BEFORE_SHRINKING)) {
+            extra = 0;
+            stalls = 0;
+            watching.set(false);
+            if (pool.hasQueued()) {
+                taskWaits(); // the task was queued before "watching" was reset
+            }
+            return;
+        }
+        try {
+            if (queued) {
+                relieve();
+            }
+        } catch (Throwable e) {
+            Thrown.log(e, exception -> LOG.error("The check of a worker pool failed", exception));
+        } finally {
+            later.execute(this::check);
+        }
+    }
+
+    private void relieve() {
+        if (moved) {
+            moved = false;
+            stalls = 0;
+            return;
+        }
+        stalls++;
+        if (extra < maxExtra) {
+            // more threads than tasks, because the tasks may need further tasks
+            extra = Math.min(maxExtra, 2 * extra + pool.queued() + 1);
+            pool.relieved();
+        } else if (stalls > CHECKS_BEFORE_GIVING_UP) {
+            pool.giveUpOldest(giveUp);
+        }
+    }
+}

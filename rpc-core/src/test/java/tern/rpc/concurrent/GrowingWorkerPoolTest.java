@@ -1,0 +1,143 @@
+package tern.rpc.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests a pool whose tasks wait for other tasks of the same pool. The test decides when the pool is checked. */
+@Timeout(30)
+class GrowingWorkerPoolTest {
+
+    private static final int THREADS = 2;
+
+    private final Queue<Runnable> checks = new ArrayDeque<>();
+    private final List<Runnable> givenUp = new CopyOnWriteArrayList<>();
+    private final CountDownLatch free = new CountDownLatch(1);
+    private final WorkerPool pool = WorkerPool.growing(
+            THREADS,
+            100,
+            Duration.ofMinutes(1),
+            task -> {
+                Thread thread = new Thread(task, "growing");
+                thread.setDaemon(true);
+                return thread;
+            },
+            givenUp::add,
+            checks::add);
+
+    @AfterEach
+    void close() {
+        free.countDown();
+        pool.close();
+    }
+
+    /** Adds tasks that block, and waits until each of the given number of them has a thread. */
+    private void block(int tasks, int running) throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(running);
+        for (int i = 0; i < tasks; i++) {
+            pool.executeAdmitted(() -> {
+                begun.countDown();
+                awaitFree();
+            });
+        }
+        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private void awaitFree() {
+        try {
+            free.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void check(int times) {
+        for (int i = 0; i < times; i++) {
+            checks.remove().run();
+        }
+    }
+
+    private static void awaitThat(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.yield(); // the timeout of the class ends a wait in vain
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        }
+    }
+
+    @Test
+    void taskThatTheBlockedThreadsWaitForGetsAFurtherThread() throws InterruptedException {
+        block(THREADS, THREADS);
+        assertThat(checks).isEmpty(); // the pool is not watched while no task waits
+
+        pool.executeAdmitted(free::countDown);
+        check(2); // the first check cannot know since when the threads have been blocked
+
+        assertThat(free.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void poolThatMovesDoesNotGrow() throws InterruptedException {
+        CountDownLatch first = new CountDownLatch(1);
+        pool.executeAdmitted(() -> await(first));
+        block(3, 1);
+        check(1);
+        first.countDown(); // the next task begins, so that the pool has moved
+        awaitThat(() -> pool.queued() == 1);
+
+        check(1);
+
+        assertThat(pool.threads()).isEqualTo(THREADS);
+        assertThat(pool.queued()).isEqualTo(1);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void additionalThreadsEndWhenNoTaskWaits() throws InterruptedException {
+        block(THREADS + 1, THREADS);
+        check(2);
+        awaitThat(() -> pool.queued() == 0);
+        check(1);
+        assertThat(checks).hasSize(1);
+
+        free.countDown();
+
+        awaitThat(() -> pool.active() == 0 && pool.threads() == THREADS);
+        check(60); // the pool may grow again for a minute
+        assertThat(checks).hasSize(1);
+        check(1);
+        assertThat(checks).isEmpty();
+    }
+
+    @Test
+    void tasksThatWaitInVainAreGivenUpAndRunLater() throws InterruptedException {
+        block(2 * THREADS + 2, THREADS);
+        check(2);
+        awaitThat(() -> pool.queued() == 2);
+        assertThat(pool.threads()).isEqualTo(2 * THREADS);
+
+        check(11); // the additional threads have moved the pool, and ten further checks must pass
+        assertThat(givenUp).isEmpty();
+        check(2);
+
+        assertThat(givenUp).hasSize(2).doesNotHaveDuplicates();
+        free.countDown();
+        awaitThat(() -> pool.admitted() == 0);
+    }
+}
