@@ -72,12 +72,13 @@ public final class Thrown {
     }
 
     /**
-     * Writes a log line with the exception. Loggers call the exception's own methods to get its text. If these methods
-     * throw, the line is written again with only the class name and the stack trace.
+     * Writes a log line with the exception, or with a shortened copy if its messages are very long. Loggers call the
+     * exception's own methods to get its text. If these methods throw, the line is written again with only the class
+     * name and the stack trace.
      */
     public static void log(Throwable thrown, Consumer<Throwable> line) {
         try {
-            line.accept(thrown);
+            line.accept(ShortenedException.of(thrown));
         } catch (Throwable unreadable) {
             try {
                 Throwable instead =

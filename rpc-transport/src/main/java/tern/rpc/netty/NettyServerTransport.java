@@ -252,7 +252,8 @@ public final class NettyServerTransport implements ServerTransport {
                     () -> "Closing a connection from " + host + ": "
                             + connections.size() + " of " + maxConnections() + " connections, "
                             + (ofNetwork - 1) + " of " + settings.maxConnectionsPerHost()
-                            + " from this address, and no silent one could be closed instead"
+                            + " from this address, and no silent one could be closed instead. Some are kept for"
+                            + " addresses with at most " + ConnectionShare.FEW + " connections"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             if (!accepted.closeFuture().isDone()) {
@@ -294,14 +295,14 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Returns whether one more connection is accepted. If the limit is reached, silent connections are closed to make
-     * room, possibly a little later.
+     * Returns whether one more connection is accepted. If a limit is reached, or the address has more than its share
+     * ({@link ConnectionShare}), silent connections are closed to make room, possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
      * @param ofNetwork the number of connections from this address, including the new connection
      */
     private boolean hasRoom(InetAddress network, int ofNetwork) {
-        boolean all = connections.size() - leaving.size() >= maxConnections();
+        boolean all = !ConnectionShare.hasFree(ofNetwork, connections.size() - leaving.size(), maxConnections());
         boolean own = ofNetwork > settings.maxConnectionsPerHost()
                 && ofNetwork - leavingOf(network) > settings.maxConnectionsPerHost();
         if (!all && !own) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call other than
  * a health watch is running on it, and no call has been answered for a minute. An unused connection, on which no call
  * has ever been made, is silent after ten seconds. If its address has many more connections than the address of the new
- * connection, one second is enough.
+ * connection, ten seconds without an answered call are enough, and one second for an unused connection.
  *
  * <p>The address with the most connections loses connections first. An address with fewer connections than the address
  * of the new connection loses none. Within an address, unused connections are closed first, starting with the oldest.
@@ -38,9 +38,12 @@ final class SilentConnections {
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The time after which an unused connection counts as silent, if its address has many more connections than the
-     * address of the new connection. "Many more" means more than twice as many plus eight.
+     * The time after an answered call after which a connection counts as silent, if its address has many more
+     * connections than the address of the new connection. "Many more" means more than twice as many plus eight.
      */
+    static final long SILENT_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** The time after which an unused connection of such an address counts as silent. */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int MANY = 8;
@@ -124,7 +127,9 @@ final class SilentConnections {
     }
 
     private static boolean isSilent(Silent<?> connection, boolean ofMany, long now) {
-        long patience = connection.hasMadeCalls() ? SILENT_NANOS : ofMany ? UNUSED_OF_MANY_NANOS : UNUSED_NANOS;
+        long patience = connection.hasMadeCalls()
+                ? (ofMany ? SILENT_OF_MANY_NANOS : SILENT_NANOS)
+                : (ofMany ? UNUSED_OF_MANY_NANOS : UNUSED_NANOS);
         return now - connection.quietSinceNanos() >= patience;
     }
 

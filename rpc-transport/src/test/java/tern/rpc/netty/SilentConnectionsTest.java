@@ -104,6 +104,17 @@ class SilentConnectionsTest {
     }
 
     @Test
+    void addressWithManyMoreConnectionsLosesUsedOnesAfterTenSeconds() {
+        for (int i = 0; i < 20; i++) {
+            used(1, 9 + i % 2);
+        }
+
+        assertThat(chosen(2, false, 1)).containsExactly("used 10");
+        assertThat(chosen(2, false, 20)).hasSize(10).containsOnly("used 10");
+        assertThat(chosen(1, false, 1)).isEmpty();
+    }
+
+    @Test
     void addressAtItsLimitLosesOneOfItsConnections() {
         unused(1, 20);
         for (int i = 0; i < 5; i++) {

@@ -1,0 +1,88 @@
+package tern.rpc;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A copy of an exception for the log, with the same stack traces and shorter texts. Messages of exceptions often contain
+ * an argument of several MiB that a caller has chosen. A logger writes the messages of all causes and suppressed
+ * exceptions, and may need several times their memory.
+ *
+ * <p>The class of the original exception is the beginning of the copy's message.
+ */
+final class ShortenedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    /** The number of characters of all messages above which the exception is copied. */
+    static final int MAX_CHARACTERS = 64 << 10;
+
+    /** The number of causes and suppressed exceptions above which the exception is copied. */
+    static final int MAX_EXCEPTIONS = 64;
+
+    private ShortenedException(String text, @Nullable Throwable cause) {
+        super(text, cause, true, true);
+    }
+
+    /** Returns the exception itself, or a copy if its texts together are too long for the log. */
+    static Throwable of(Throwable thrown) {
+        return new Size().fits(thrown) ? thrown : new Copy().of(thrown);
+    }
+
+    /** Adds up the texts of an exception and of the exceptions that it refers to. */
+    private static final class Size {
+        private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        private long characters;
+
+        boolean fits(Throwable thrown) {
+            Throwable next = thrown;
+            while (next != null && seen.add(next)) {
+                characters += Math.max(lengthOf(Thrown.message(next)), lengthOf(Thrown.text(next)));
+                if (characters > MAX_CHARACTERS || seen.size() > MAX_EXCEPTIONS) {
+                    return false;
+                }
+                for (Throwable suppressed : next.getSuppressed()) {
+                    if (!fits(suppressed)) {
+                        return false;
+                    }
+                }
+                next = Thrown.cause(next);
+            }
+            return true;
+        }
+
+        private static int lengthOf(@Nullable String text) {
+            return text == null ? 0 : text.length();
+        }
+    }
+
+    /** Copies an exception and the exceptions that it refers to, as far as they fit. */
+    private static final class Copy {
+        private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        private int characters = MAX_CHARACTERS;
+
+        Throwable of(Throwable thrown) {
+            seen.add(thrown);
+            String text = PeerText.text(Thrown.text(thrown));
+            if (text.length() > characters) {
+                text = PeerText.name(thrown.getClass().getName()) + " (message omitted)";
+            }
+            characters -= text.length();
+            Throwable cause = Thrown.cause(thrown);
+            ShortenedException copy = new ShortenedException(text, cause != null && hasRoom(cause) ? of(cause) : null);
+            copy.setStackTrace(Thrown.trace(thrown));
+            for (Throwable suppressed : thrown.getSuppressed()) {
+                if (hasRoom(suppressed)) {
+                    copy.addSuppressed(of(suppressed));
+                }
+            }
+            return copy;
+        }
+
+        private boolean hasRoom(Throwable next) {
+            return characters > 0 && seen.size() < MAX_EXCEPTIONS && !seen.contains(next);
+        }
+    }
+}
