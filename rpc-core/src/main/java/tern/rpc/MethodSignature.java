@@ -178,7 +178,7 @@ record MethodSignature(
         if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
                     + " cannot be sent; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
-                    + " Flow.Publisher");
+                    + " Flow.Publisher" + (raw == Future.class ? "; return a CompletableFuture" : ""));
         }
         String advice = LocalTypes.advice(raw);
         if (advice != null) {

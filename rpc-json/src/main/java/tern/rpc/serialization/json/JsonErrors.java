@@ -42,6 +42,7 @@ import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.core.exc.UnexpectedEndOfInputException;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.exc.InvalidNullException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
@@ -158,6 +159,9 @@ final class JsonErrors {
             return "there is no such property";
         }
         Class<?> type = mismatch.getTargetType();
+        if (mismatch instanceof InvalidNullException) {
+            return "the value is missing or null, and " + typeName(mismatch, type, declared) + " needs one";
+        }
         String message = String.valueOf(mismatch.getOriginalMessage());
         String key = message.startsWith(WRONG_KEY) ? " as the key of a map" : "";
         return "expected " + typeName(mismatch, type, declared) + key + constants(type) + example(type)

@@ -1,6 +1,8 @@
 package tern.rpc.serialization.json;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.core.Base64Variant;
@@ -11,6 +13,7 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DatabindContext;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
@@ -56,7 +59,12 @@ final class WireMapper extends JsonMapper.Builder {
                 .streamWriteConstraints(StreamLimits.writing(limits))
                 .disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
                 .build();
-        return new WireMapper(user, factory)
+        WireMapper mapper = new WireMapper(user, factory);
+        List<JacksonModule> ofUser = new ArrayList<>();
+        mapper.withModules(ofUser::add);
+        return mapper.removeAllModules()
+                .addModule(new WireInstantiators())
+                .addModules(ofUser)
                 .addModule(new WireTypes(limits, messages))
                 .polymorphicTypeValidator(new NoClassNames())
                 .changeDefaultPropertyInclusion(WireMapper::withoutNulls)

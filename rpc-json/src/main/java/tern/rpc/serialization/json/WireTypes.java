@@ -45,7 +45,5 @@ final class WireTypes extends JacksonModule {
         context.addDeserializerModifier(new HashedContainers(limits));
         context.addDeserializerModifier(new PlainTimesRead()); // Jackson calls the last added modifier first
         context.addSerializerModifier(new PlainTimesWritten());
-        context.addValueInstantiators(new RoomOfObjects());
-        context.addValueInstantiators(new QuickConstructors()); // Jackson calls QuickConstructors before RoomOfObjects.
     }
 }

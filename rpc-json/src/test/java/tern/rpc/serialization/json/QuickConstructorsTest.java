@@ -12,6 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.serialization.SerializationException;
+import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.DeserializationConfig;
+import tools.jackson.databind.JacksonModule;
+import tools.jackson.databind.deser.ValueInstantiator;
+import tools.jackson.databind.deser.ValueInstantiators;
+import tools.jackson.databind.deser.std.StdValueInstantiator;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 /** Tests that constructors with arguments receive the same arguments as from Jackson itself. */
 class QuickConstructorsTest {
@@ -104,5 +112,34 @@ class QuickConstructorsTest {
         assertThat(((Made) read("made", "{\"first\":\"a\",\"rest\":[\"b\",\"c\"]}")).how)
                 .isEqualTo("a[b, c]");
         assertThat(((Factory) read("factory", "{\"a\":\"x\"}")).how).isEqualTo("xnull");
+    }
+
+    /** Refuses, like the modules for Kotlin and Scala, an instantiator that another module has wrapped. */
+    private static final class Strict extends ValueInstantiators.Base {
+        @Override
+        public ValueInstantiator modifyValueInstantiator(
+                DeserializationConfig config, BeanDescription.Supplier description, ValueInstantiator made) {
+            if (made.getClass() != StdValueInstantiator.class) {
+                throw new IllegalStateException("wrapped as " + made.getClass());
+            }
+            return made;
+        }
+    }
+
+    @Test
+    void moduleOfTheApplicationSeesTheInstantiatorOfJackson() {
+        JacksonModule strict = new SimpleModule("strict") {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public void setupModule(SetupContext context) {
+                context.addValueInstantiators(new Strict());
+            }
+        };
+        JsonCodec codec =
+                new JsonCodec(JsonMapper.builder().addModule(strict).build());
+
+        assertThat(Texts.of(codec, Service.class, "range").result("{\"from\":1,\"to\":2}"))
+                .isEqualTo(new Range(1, 2));
     }
 }

@@ -60,6 +60,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     /** @param property the property that contains the addresses, for error messages */
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
+        boolean unnamed = false;
         List<Instance> endpoints = new ArrayList<>();
         if (urls.size() == 1 && LOCAL.matcher(urls.get(0).trim()).matches()) {
             return OWN_SERVER;
@@ -97,7 +98,15 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                         property, withoutUser(String.join(",", urls)), "one protocol for all addresses of a service");
             }
             protocol = named == null ? protocol : named;
+            unnamed |= named == null;
             endpoints.add(instance(property, url, form));
+        }
+        if (protocol != null && unnamed) {
+            throw new InvalidPropertyException(
+                    property,
+                    withoutUser(String.join(",", urls)),
+                    "the same protocol for all addresses of a service: write " + protocol
+                            + ":// before each address, or before none");
         }
         return new Addresses(protocol, endpoints);
     }

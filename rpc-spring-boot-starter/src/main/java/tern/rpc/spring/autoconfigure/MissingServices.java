@@ -16,10 +16,12 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
 import org.springframework.util.ClassUtils;
 import tern.rpc.client.RpcClient;
 import tern.rpc.server.RpcServer;
@@ -41,6 +43,12 @@ final class MissingServices implements SmartInitializingSingleton {
     /** The properties under {@code rpc.server} that also have an effect in an application without a server. */
     private static final Set<ConfigurationPropertyName> FOR_CLIENTS_TOO =
             Set.of(ROOT.append("enabled"), ROOT.append("io-threads"));
+
+    /**
+     * The name of the source with the properties that a test class sets. {@code @RpcTest} sets server properties there,
+     * also for tests of references.
+     */
+    private static final String OF_TEST = "Inlined Test Properties";
 
     private final Environment environment;
     private final ConfigurableListableBeanFactory beans;
@@ -127,6 +135,11 @@ final class MissingServices implements SmartInitializingSingleton {
         return false;
     }
 
+    private static boolean isOfTest(ConfigurationPropertySource source) {
+        return source.getUnderlyingSource() instanceof PropertySource<?> underlying
+                && underlying.getName().equals(OF_TEST);
+    }
+
     /** Returns a property that is set but has no effect without a server. If several are set, the port is preferred. */
     private Optional<ConfigurationProperty> serverProperty() {
         return set().filter(property -> property.getName().equals(PORT))
@@ -138,6 +151,7 @@ final class MissingServices implements SmartInitializingSingleton {
         KnownProperties known = new KnownProperties();
         return StreamSupport.stream(
                         ConfigurationPropertySources.get(environment).spliterator(), false)
+                .filter(source -> !isOfTest(source))
                 .filter(IterableConfigurationPropertySource.class::isInstance)
                 .map(IterableConfigurationPropertySource.class::cast)
                 .flatMap(source -> source.stream()

@@ -49,6 +49,11 @@ public final class RpcAutoConfiguration {
     }
 
     @Bean
+    static MisplacedAnnotations rpcMisplacedAnnotations() {
+        return new MisplacedAnnotations();
+    }
+
+    @Bean
     SmartInitializingSingleton rpcUnusedSettings(
             Environment environment,
             RpcServerProperties server,

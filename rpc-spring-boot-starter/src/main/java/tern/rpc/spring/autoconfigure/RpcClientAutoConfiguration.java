@@ -46,6 +46,11 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
+    static ConstructorReferences rpcConstructorReferences() {
+        return new ConstructorReferences();
+    }
+
+    @Bean
     static RecordReferences rpcRecordReferences() {
         return new RecordReferences();
     }

@@ -13,17 +13,28 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Explains a failed startup because of a time or a size that cannot be parsed. Spring Boot's own description does not
- * show the expected form.
+ * Explains a failed startup because of a time, a size, a number or a flag that cannot be parsed. Spring Boot's own
+ * description does not show the expected form.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UnitFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
 
+    private static final String WHOLE = "a whole number";
+    private static final String FLAG = "true or false";
+
     private static final Map<Class<?>, String> EXPECTED = Map.of(
             Duration.class, "a duration: a whole number with one of the units ms, s, m, h and d, such as 500ms or 3s",
-            DataSize.class, "a data size: a whole number with one of the units B, KB, MB and GB, such as 8MB");
+            DataSize.class, "a data size: a whole number with one of the units B, KB, MB and GB, such as 8MB",
+            int.class, WHOLE,
+            Integer.class, WHOLE,
+            long.class, WHOLE,
+            Long.class, WHOLE,
+            double.class, "a number such as 0.5",
+            Double.class, "a number such as 0.5",
+            boolean.class, FLAG,
+            Boolean.class, FLAG);
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {

@@ -275,7 +275,7 @@ final class DubboServerCall extends NettyServerCall {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
-            sendText(DubboStatus.SERIALIZATION_ERROR, "the answer exceeds the limit of the server: " + e.getMessage());
+            sendText(DubboStatus.SERIALIZATION_ERROR, DubboStatus.ANSWER_TOO_LARGE + e.getMessage());
         } catch (RpcException e) { // too many other threads are encoding large answers, so this answer fails
             answerFailure(e, new Metadata());
         } catch (Throwable e) {

@@ -32,6 +32,12 @@ final class DubboStatus {
     private static final String NOT_EXPORTED =
             "org.apache.dubbo.remoting.RemotingException: Not found exported service: ";
 
+    /** The beginning of the error text of a Tern server whose answer exceeds its limit. */
+    static final String ANSWER_TOO_LARGE = "the answer exceeds the limit of the server: ";
+
+    /** The beginning of the error text of Dubbo's provider whose answer exceeds its limit. */
+    private static final String DATA_TOO_LARGE = "Data length too large";
+
     private DubboStatus() {}
 
     /**
@@ -68,9 +74,16 @@ final class DubboStatus {
                     Executed.NO);
         }
         StatusCode named = named(text);
-        StatusCode code = named == null ? code(status) : named;
+        StatusCode code = named != null
+                ? named
+                : isTooLarge(status, text) ? StatusCode.RESOURCE_EXHAUSTED : code(status);
         String description = named == null ? text : text.substring(named.name().length() + 2);
         return RemoteFailures.answered(call, endpoint, new Status(code, description), executed(status));
+    }
+
+    /** Returns whether the answer was too large. The status byte is the same as for a result that cannot be written. */
+    private static boolean isTooLarge(int status, String text) {
+        return status == SERIALIZATION_ERROR && (text.startsWith(ANSWER_TOO_LARGE) || text.contains(DATA_TOO_LARGE));
     }
 
     private static @Nullable StatusCode named(String text) {
