@@ -86,7 +86,8 @@ class ShortenedExceptionTest {
         Exception first = new IOException(LONG);
         first.addSuppressed(new IOException("second", first));
 
-        assertThat(logged(first).getSuppressed()).singleElement().satisfies(copy -> assertThat(copy.getCause())
-                .isNull());
+        assertThat(logged(first).getSuppressed())
+                .singleElement()
+                .satisfies(copy -> assertThat(copy.getCause()).isNull());
     }
 }

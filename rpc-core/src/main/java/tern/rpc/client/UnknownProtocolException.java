@@ -29,7 +29,8 @@ public final class UnknownProtocolException extends IllegalArgumentException {
             case "https" ->
                 "; http is the protocol for JSON and tri the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
             case "rest" -> "; http is the protocol for JSON";
-            case "dns", "discovery", "lb", "static", "xds" -> "; write the host and port after a known protocol, such as tri://host:9090";
+            case "dns", "discovery", "lb", "static", "xds" ->
+                "; write the host and port after a known protocol, such as tri://host:9090";
             case "consul", "etcd", "eureka", "multicast", "nacos", "polaris", "redis" ->
                 "; the supported registries are zookeeper and file (docs/registries.md)";
             default -> "";

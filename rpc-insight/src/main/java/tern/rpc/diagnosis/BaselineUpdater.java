@@ -151,10 +151,7 @@ final class BaselineUpdater {
     /** Returns a copy of the machine's state with its usual values. */
     Machine withUsual(Machine seen) {
         return seen.usually(
-                        usual.figure("allocated"),
-                        usual.figure("busy"),
-                        usual.figure("urgent"),
-                        usual.figure("stolen"))
+                        usual.figure("allocated"), usual.figure("busy"), usual.figure("urgent"), usual.figure("stolen"))
                 .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN)));
     }
 

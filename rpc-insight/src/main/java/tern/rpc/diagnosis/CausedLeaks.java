@@ -42,8 +42,7 @@ final class CausedLeaks {
     private final Map<String, PoolVerdict> pools;
     private final TimesByCause byCause;
 
-    CausedLeaks(
-            Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
+    CausedLeaks(Evidence evidence, ExcessTime excess, Map<String, PoolVerdict> pools, TimesByCause byCause) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
@@ -71,9 +70,8 @@ final class CausedLeaks {
             }
         });
         return faults.entrySet().stream()
-                .filter(entry -> 2 * entry.getValue() >= losing.stream()
-                        .filter(present::contains)
-                        .count())
+                .filter(entry -> 2 * entry.getValue()
+                        >= losing.stream().filter(present::contains).count())
                 .max(Map.Entry.<Part, Integer>comparingByValue()
                         .thenComparing(entry -> entry.getKey().name()))
                 .map(Map.Entry::getKey)

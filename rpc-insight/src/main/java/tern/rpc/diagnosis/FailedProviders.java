@@ -122,18 +122,22 @@ final class FailedProviders {
         for (Part part : byCause.longestFirst()) {
             AtProvider failed = AtProvider.of(part, merged);
             if (failed != null) {
-                byFailure.computeIfAbsent(failed.key(), unknown -> new TreeMap<>())
+                byFailure
+                        .computeIfAbsent(failed.key(), unknown -> new TreeMap<>())
                         .put(failed.address(), part);
             }
         }
         byFailure.forEach((what, parts) -> {
             double most = parts.values().stream().mapToDouble(byCause::of).max().orElse(0);
-            double least = parts.values().stream().mapToDouble(byCause::of).min().orElse(0);
+            double least =
+                    parts.values().stream().mapToDouble(byCause::of).min().orElse(0);
             if (parts.size() > 1 && least >= ALIKE * most) {
                 String label = what.substring(0, what.lastIndexOf(TEXT));
                 Part all = new Part(
                         Kind.PEER_FAILS,
-                        (label.isEmpty() ? "" : label + AT) + parts.size() + PROVIDERS
+                        (label.isEmpty() ? "" : label + AT)
+                                + parts.size()
+                                + PROVIDERS
                                 + what.substring(what.lastIndexOf(TEXT)));
                 parts.values().forEach(part -> byCause.move(part, all));
             }

@@ -261,8 +261,10 @@ final class FailureText {
             }
         }
         boolean isProvider = STATUS.matcher(failure).matches() || OperationNames.method(peer) != null;
-        return (isProvider ? "read the diagnosis and the log of " : "read the log of ") + peer
-                + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ") + failure;
+        return (isProvider ? "read the diagnosis and the log of " : "read the log of ")
+                + peer
+                + (peer.endsWith(" providers") ? ": they fail with " : ": it fails with ")
+                + failure;
     }
 
     /**

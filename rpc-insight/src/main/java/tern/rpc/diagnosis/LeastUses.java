@@ -64,7 +64,6 @@ final class LeastUses {
             return null;
         }
         boolean areFreed = paused >= MUCH_PAUSED || known.stream().skip(1).anyMatch(minute -> minute.frees);
-        return HeapGrowth.ofMinutes(
-                known.stream().map(minute -> minute.least).toList(), heapBytes, areFreed);
+        return HeapGrowth.ofMinutes(known.stream().map(minute -> minute.least).toList(), heapBytes, areFreed);
     }
 }

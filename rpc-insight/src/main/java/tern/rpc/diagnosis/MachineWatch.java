@@ -91,7 +91,8 @@ final class MachineWatch implements ProcessWatch {
     }
 
     private Look look() {
-        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), collectorThreads.read(), serving.read());
+        return new Look(
+                System.nanoTime(), reader.read(), collectors.freedBytes(), collectorThreads.read(), serving.read());
     }
 
     @Override

@@ -119,7 +119,8 @@ final class ProcessorRules {
         boolean many = kinds >= 2
                 || (isFullOfOtherWork() && operations >= SEVERAL)
                 || (kinds == 1 && byCause.of(processors) >= NOTABLE * all && machine.isDelayedByOtherThreads());
-        boolean waits = byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
+        boolean waits =
+                byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
         boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
         if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;

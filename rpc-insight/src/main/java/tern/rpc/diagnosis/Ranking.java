@@ -232,9 +232,8 @@ final class Ranking {
      * all calls, and the slowest usual calls are those that run such an operation at all.
      */
     private double weight(Part part) {
-        double selected = more.computeIfAbsent(part, counts::areMore)
-                ? 0
-                : excess.selected(part, Operations.only(part));
+        double selected =
+                more.computeIfAbsent(part, counts::areMore) ? 0 : excess.selected(part, Operations.only(part));
         return Math.max(0, certain(part) - selected);
     }
 

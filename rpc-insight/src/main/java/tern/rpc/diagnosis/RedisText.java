@@ -66,6 +66,32 @@ final class RedisText {
     /** The Redis commands that usually take long even if the server and the network are fast. */
     private static final Set<String> ALWAYS_SLOW = Set.of("KEYS", "FLUSHALL", "FLUSHDB");
 
+    /** The Redis commands that take constant time, and transfer only one value. */
+    private static final Set<String> CONSTANT = Set.of(
+            "GET",
+            "EXISTS",
+            "TTL",
+            "PTTL",
+            "TYPE",
+            "STRLEN",
+            "INCR",
+            "INCRBY",
+            "DECR",
+            "DECRBY",
+            "SETNX",
+            "EXPIRE",
+            "PEXPIRE",
+            "HGET",
+            "HEXISTS",
+            "HINCRBY",
+            "HLEN",
+            "LLEN",
+            "SCARD",
+            "SISMEMBER",
+            "ZCARD",
+            "ZSCORE",
+            "PING");
+
     private static final String SLOW_REDIS = "a command that blocks it (SLOWLOG), its load or its memory";
 
     private final Evidence evidence;
@@ -264,6 +290,10 @@ final class RedisText {
         }
         if (excess.samples.computingIn(Phase.REDIS) >= StoreText.READS) {
             return "store a smaller value, or read only parts of it: this command's value is large";
+        }
+        if (CONSTANT.contains(verb)) {
+            return "find the command or script that keeps the Redis server busy, which any client may have sent (SLOWLOG"
+                    + " GET), or check the network to the server: " + verb + " takes constant time, and its value is small";
         }
         return "check this command: use a smaller value or fewer elements, or check other commands (SLOWLOG) or the"
                 + " network to it";

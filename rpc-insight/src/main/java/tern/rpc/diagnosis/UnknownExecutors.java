@@ -116,7 +116,9 @@ final class UnknownExecutors {
      */
     @Nullable
     Part occupied(String threads, TaskSamples executor, Part wait) {
-        return doesOtherWork(executor, wait) && !isMeasured(wait) && !evidence.machine().isFull()
+        return doesOtherWork(executor, wait)
+                        && !isMeasured(wait)
+                        && !evidence.machine().isFull()
                 ? new Part(Kind.POOL, THREADS + threads)
                 : null;
     }

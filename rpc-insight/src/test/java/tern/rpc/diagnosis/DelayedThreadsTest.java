@@ -29,8 +29,7 @@ class DelayedThreadsTest {
     /** Returns two saturated processors, on which each thread that serves calls waits for the given time. */
     private static Machine full(double own, double delayMillis, Machine.Burner... burners) {
         long turns = 200;
-        return new Machine(
-                        2, own, 2 - own, 0, 0, 0.2, null, 10e6, -1, List.of(burners), 0, null, List.of())
+        return new Machine(2, own, 2 - own, 0, 0, 0.2, null, 10e6, -1, List.of(burners), 0, null, List.of())
                 .delayed(Machine.Delay.of(new RunTime(100_000_000, (long) (delayMillis * 1e6 * turns), turns)));
     }
 
@@ -51,7 +50,8 @@ class DelayedThreadsTest {
 
         assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: risk");
         assertThat(miss.causes().get(0).change().text()).contains("Risk.train:114");
-        assertThat(miss.text()).contains("waits    12 ms until a thread that serves calls gets a processor, usually 0.4");
+        assertThat(miss.text())
+                .contains("waits    12 ms until a thread that serves calls gets a processor, usually 0.4");
     }
 
     @Test

@@ -292,8 +292,7 @@ class HeapGrowthTest {
                     Part part = samples.list.size() % 2 == 0
                             ? Part.of(Part.Kind.RUN_QUEUE)
                             : new Part(Part.Kind.COMPUTING, "Prices.sum");
-                    samples.add(new Sample(
-                            0, Phase.OWN, part, List.of(line), null, null, null, false, null, -1, -1));
+                    samples.add(new Sample(0, Phase.OWN, part, List.of(line), null, null, null, false, null, -1, -1));
                 })
                 .causes();
     }

@@ -84,7 +84,9 @@ class LostPermitsTest {
         SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
         failure.setStackTrace(failure(40).getStackTrace());
 
-        List<Cause> causes = calls.failing(failure).calls("Shop.buy", Phase.HTTP, 500, samples -> {}).causes();
+        List<Cause> causes = calls.failing(failure)
+                .calls("Shop.buy", Phase.HTTP, 500, samples -> {})
+                .causes();
 
         assertThat(causes.get(0).kind()).isEqualTo("LOCK");
     }

@@ -36,8 +36,8 @@ class OutsideStatementsTest {
         for (int i = 0; i < 10; i++) {
             tasks.add(new ThreadSnapshot("writer-1", 9, Thread.State.WAITING, writes, null, null, -1, -1));
         }
-        Thread writer = new Thread(
-                () -> OutsideOperations.ran(Phase.SQL, statement, (long) (millis * 1e6)), "writer-1");
+        Thread writer =
+                new Thread(() -> OutsideOperations.ran(Phase.SQL, statement, (long) (millis * 1e6)), "writer-1");
         writer.start();
         writer.join();
         SampledCalls calls = new SampledCalls().tasks(tasks);
@@ -45,18 +45,22 @@ class OutsideStatementsTest {
         for (int second = 0; second < SECONDS; second++) {
             calls.usualFigure(BaselineUpdater.OUTSIDE + key, usualMillis * 1e6);
         }
-        return calls.calls("Seats.hold", Phase.OWN, 900, samples -> samples.add(new Sample(
-                        0,
+        return calls.calls(
+                        "Seats.hold",
                         Phase.OWN,
-                        new Part(Part.Kind.RESULT, "Writer.write"),
-                        List.of(frame("depot.Writer", "write")),
-                        "CompletableFuture.get",
-                        null,
-                        null,
-                        false,
-                        null,
-                        -1,
-                        -1)))
+                        900,
+                        samples -> samples.add(new Sample(
+                                0,
+                                Phase.OWN,
+                                new Part(Part.Kind.RESULT, "Writer.write"),
+                                List.of(frame("depot.Writer", "write")),
+                                "CompletableFuture.get",
+                                null,
+                                null,
+                                false,
+                                null,
+                                -1,
+                                -1)))
                 .causes()
                 .get(0);
     }

@@ -54,8 +54,7 @@ class RunQueueTest {
 
     @Test
     void changeSinceAnEarlierReadingIsTheDifference() {
-        assertThat(new RunTime(4000, 2500, 20).since(new RunTime(1000, 500, 5)))
-                .isEqualTo(new RunTime(3000, 2000, 15));
+        assertThat(new RunTime(4000, 2500, 20).since(new RunTime(1000, 500, 5))).isEqualTo(new RunTime(3000, 2000, 15));
         assertThat(new RunTime(4000, 2500, 20).since(RunTime.UNKNOWN)).isEqualTo(RunTime.UNKNOWN);
     }
 

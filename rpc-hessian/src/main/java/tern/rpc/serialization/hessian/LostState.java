@@ -140,8 +140,8 @@ final class LostState {
                         + comparator.getClass().getName())) {
             LOG.warn(
                     "A {} with the comparator {} loses its order in hessian2: the comparator is not sent, and the"
-                        + " receiver sorts by natural order. Send a list or a LinkedHashMap, which keep their order,"
-                        + " or sort at the receiver",
+                            + " receiver sorts by natural order. Send a list or a LinkedHashMap, which keep their order,"
+                            + " or sort at the receiver",
                     container.getClass().getName(),
                     comparator.getClass().getName());
         }

@@ -136,8 +136,7 @@ class QuickConstructorsTest {
                 context.addValueInstantiators(new Strict());
             }
         };
-        JsonCodec codec =
-                new JsonCodec(JsonMapper.builder().addModule(strict).build());
+        JsonCodec codec = new JsonCodec(JsonMapper.builder().addModule(strict).build());
 
         assertThat(Texts.of(codec, Service.class, "range").result("{\"from\":1,\"to\":2}"))
                 .isEqualTo(new Range(1, 2));

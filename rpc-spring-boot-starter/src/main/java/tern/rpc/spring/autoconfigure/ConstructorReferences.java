@@ -50,8 +50,8 @@ final class ConstructorReferences implements SmartInstantiationAwareBeanPostProc
     private static boolean isChosen(Constructor<?> constructor) {
         return Arrays.stream(constructor.getAnnotations())
                 .map(Annotation::annotationType)
-                .anyMatch(annotation -> CHOOSING.contains(annotation.getName())
-                        || annotation.isAnnotationPresent(Autowired.class));
+                .anyMatch(annotation ->
+                        CHOOSING.contains(annotation.getName()) || annotation.isAnnotationPresent(Autowired.class));
     }
 
     private static boolean hasReference(Constructor<?> constructor) {
@@ -74,6 +74,7 @@ final class ConstructorReferences implements SmartInstantiationAwareBeanPostProc
     private static String described(Constructor<?> constructor) {
         return Arrays.stream(constructor.getParameterTypes())
                 .map(Class::getSimpleName)
-                .collect(Collectors.joining(", ", constructor.getDeclaringClass().getSimpleName() + "(", ")"));
+                .collect(
+                        Collectors.joining(", ", constructor.getDeclaringClass().getSimpleName() + "(", ")"));
     }
 }

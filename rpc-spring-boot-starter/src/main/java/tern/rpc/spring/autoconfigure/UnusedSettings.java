@@ -218,7 +218,9 @@ final class UnusedSettings {
     }
 
     private void addRegistries() {
-        if (client.registry() != null && !client.registry().isBlank() && !client.url().isEmpty()) {
+        if (client.registry() != null
+                && !client.registry().isBlank()
+                && !client.url().isEmpty()) {
             boolean two = client.url().stream().anyMatch(Registries::isRegistry);
             String used = two ? "rpc.client.registry" : "rpc.client.url";
             found.add((two ? "rpc.client.url" : "rpc.client.registry") + " (" + used + " takes precedence)");

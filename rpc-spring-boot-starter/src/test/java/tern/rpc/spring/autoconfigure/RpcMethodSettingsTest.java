@@ -109,7 +109,8 @@ class RpcMethodSettingsTest {
                                 "user",
                                 null)));
         assertThat(settings.choice())
-                .isEqualTo(new ProviderChoice("round-robin", "rpc.client.services.counter.load-balancing", "", "gray", 100));
+                .isEqualTo(new ProviderChoice(
+                        "round-robin", "rpc.client.services.counter.load-balancing", "", "gray", 100));
         assertThat(settings.connections()).isEqualTo(2);
         assertThat(settings.check()).isTrue();
     }

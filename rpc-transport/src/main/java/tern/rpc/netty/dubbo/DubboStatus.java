@@ -74,9 +74,8 @@ final class DubboStatus {
                     Executed.NO);
         }
         StatusCode named = named(text);
-        StatusCode code = named != null
-                ? named
-                : isTooLarge(status, text) ? StatusCode.RESOURCE_EXHAUSTED : code(status);
+        StatusCode code =
+                named != null ? named : isTooLarge(status, text) ? StatusCode.RESOURCE_EXHAUSTED : code(status);
         String description = named == null ? text : text.substring(named.name().length() + 2);
         return RemoteFailures.answered(call, endpoint, new Status(code, description), executed(status));
     }
