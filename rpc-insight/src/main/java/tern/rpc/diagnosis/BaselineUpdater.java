@@ -155,7 +155,7 @@ final class BaselineUpdater {
                         usual.figure("busy"),
                         usual.figure("urgent"),
                         usual.figure("stolen"))
-                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN)));
+                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN), usual.isSettled(DELAY)));
     }
 
     /**
