@@ -62,6 +62,9 @@ final class Baseline {
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
     private static final int MIN_SECONDS = 10;
 
+    /** The number of seconds after which a usual value no longer depends on the start. */
+    private static final int SETTLED_SECONDS = 50;
+
     /**
      * The number of seconds that replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is
      * lower, because such a method may be called only once in ten seconds.
@@ -286,6 +289,12 @@ final class Baseline {
     double reliableFigure(String figure) {
         Figure known = figures(figure).get(figure);
         return known == null || known.seconds < MIN_SECONDS ? -1 : known.value;
+    }
+
+    /** Returns whether the usual value of the quantity was learned for so long that the start no longer matters. */
+    boolean isSettled(String figure) {
+        Figure known = figures(figure).get(figure);
+        return known != null && known.seconds >= SETTLED_SECONDS;
     }
 
     /**

@@ -26,8 +26,8 @@ final class BaselineUpdater {
     private static final int PERCENTILE_SECONDS = 60;
 
     /**
-     * Methods that have never met the target must receive at most this share of all calls. Otherwise, their usual times
-     * are not learned.
+     * The usual times of methods that have never met the target are learned only while these methods receive at most
+     * this share of all calls.
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
@@ -151,8 +151,11 @@ final class BaselineUpdater {
     /** Returns a copy of the machine's state with its usual values. */
     Machine withUsual(Machine seen) {
         return seen.usually(
-                        usual.figure("allocated"), usual.figure("busy"), usual.figure("urgent"), usual.figure("stolen"))
-                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN)));
+                        usual.figure("allocated"),
+                        usual.figure("busy"),
+                        usual.figure("urgent"),
+                        usual.figure("stolen"))
+                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN), usual.isSettled(DELAY)));
     }
 
     /**

@@ -88,6 +88,9 @@ record Machine(
     /** Shorter waits for a processor make no call late. */
     private static final double LEAST_DELAY_NANOS = 1e6;
 
+    /** Waits for a processor of this length make calls late that use the processor several times. */
+    private static final double LONG_DELAY_NANOS = 3e6;
+
     /** The waits for a processor are much longer if they are at least this multiple of the usual waits. */
     private static final double LONGER = 3;
 
@@ -199,10 +202,11 @@ record Machine(
      * @param usualNanos the usual value of {@code nanos}
      * @param perRun the whole wait, as a multiple of the time for which these threads ran
      * @param usuallyOwn the number of processors that this process usually keeps busy
+     * @param isSettled whether the usual value was learned for long enough to show what is usual after the start
      */
-    record Delay(double nanos, double usualNanos, double perRun, double usuallyOwn) {
+    record Delay(double nanos, double usualNanos, double perRun, double usuallyOwn, boolean isSettled) {
 
-        static final Delay UNKNOWN = new Delay(-1, -1, -1, -1);
+        static final Delay UNKNOWN = new Delay(-1, -1, -1, -1, false);
 
         /** Returns the waits of the given times, without a usual value. */
         static Delay of(RunTime times) {
@@ -212,21 +216,27 @@ record Machine(
                             (double) times.delayNanos() / times.turns(),
                             -1,
                             (double) times.delayNanos() / times.runNanos(),
-                            -1);
+                            -1,
+                            false);
         }
 
-        Delay usually(double nanosUsually, double own) {
-            return new Delay(nanos, nanosUsually, perRun, own);
+        Delay usually(double nanosUsually, double own, boolean settled) {
+            return new Delay(nanos, nanosUsually, perRun, own, settled);
         }
 
-        /** Returns whether the waits are much longer than usual. Returns false if the usual waits are unknown. */
+        /**
+         * Returns whether the waits are much longer than usual. Soon after the start, the usual waits are unknown, or
+         * were learned while the processors were already short. Then the waits must be long by themselves.
+         */
         boolean isLonger() {
-            return usualNanos >= 0 && nanos >= LEAST_DELAY_NANOS && nanos >= LONGER * usualNanos && perRun >= 1;
+            boolean isRelative =
+                    usualNanos >= 0 && nanos >= LEAST_DELAY_NANOS && nanos >= LONGER * usualNanos && perRun >= 1;
+            return isRelative || (!isSettled && nanos >= LONG_DELAY_NANOS && perRun >= LONGER);
         }
 
         /** Returns whether the waits are as short as usual. Returns false if the usual waits are unknown. */
         boolean isAsUsual() {
-            return usualNanos >= 0 && nanos >= 0 && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
+            return isSettled && usualNanos >= 0 && nanos >= 0 && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
         }
     }
 

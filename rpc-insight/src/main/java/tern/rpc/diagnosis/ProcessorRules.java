@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis;
 
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
@@ -18,6 +20,15 @@ final class ProcessorRules {
     private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;
+
+    /** Work takes longer if it takes at least this share of the extra time. */
+    private static final double SMALL = 0.05;
+
+    /** An operation with a larger share of the extra time is slow for its own reason, even if all work takes longer. */
+    private static final double NOT_ALONE = 0.75;
+
+    private static final Set<Kind> OWN =
+            EnumSet.of(Kind.RUN_QUEUE, Kind.COMPUTING, Kind.UNEXPLAINED, Kind.QUEUE, Kind.OUTSIDE);
 
     /**
      * Busy processors do not explain pauses of the whole process that take at least this time, and at least half of a
@@ -107,16 +118,19 @@ final class ProcessorRules {
         long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
+        boolean isEverythingSlower = isEverythingSlower(waiting);
         boolean one = byCause.longestFirst().stream()
                 .anyMatch(part -> !part.equals(processors)
                         && ((byCause.of(part) > all / 2
                                         && !(kinds >= 2 && isFullOfOtherWork() && isAll(part))
-                                        && !isDelayedByOtherThreads(part))
+                                        && !isDelayedByOtherThreads(part)
+                                        && !(isEverythingSlower && byCause.of(part) <= NOT_ALONE * all))
                                 || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
         long operations = waiting.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2
+                || isEverythingSlower
                 || (isFullOfOtherWork() && operations >= SEVERAL)
                 || (kinds == 1 && byCause.of(processors) >= NOTABLE * all && machine.isDelayedByOtherThreads());
         boolean waits =
@@ -138,6 +152,21 @@ final class ProcessorRules {
         Machine machine = evidence.machine();
         return machine.isFullOfOthers()
                 || (machine.isFull() && !machine.isUsuallyAsBusy() && machine.isBusyWithOtherThreads());
+    }
+
+    /**
+     * Returns whether work of at least three kinds takes longer, such as the calls' own work, statements and exchanges,
+     * while the threads that serve calls wait much longer for a processor.
+     */
+    private boolean isEverythingSlower(Times waiting) {
+        double all = byCause.sum();
+        long operations = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> waiting.sum(kind) >= SMALL * all)
+                .count();
+        double own = byCause.only(part -> OWN.contains(part.kind())).sum();
+        return evidence.machine().isFull()
+                && evidence.machine().delay().isLonger()
+                && operations + (own >= SMALL * all ? 1 : 0) >= SEVERAL;
     }
 
     /**

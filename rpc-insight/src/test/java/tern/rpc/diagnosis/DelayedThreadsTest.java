@@ -98,8 +98,38 @@ class DelayedThreadsTest {
     @Test
     void processorsAreNotSaturatedByAShortBurstOfDelay() {
         assertThat(Machine.Delay.of(new RunTime(100, 0, 0)).isLonger()).isFalse();
-        assertThat(new Machine.Delay(0.9e6, 0.1e6, 2, 1).isLonger()).isFalse();
-        assertThat(new Machine.Delay(12e6, -1, 2, 1).isLonger()).isFalse();
-        assertThat(new Machine.Delay(12e6, 4e6, 2, 1).isLonger()).isTrue();
+        assertThat(new Machine.Delay(0.9e6, 0.1e6, 2, 1, true).isLonger()).isFalse();
+        assertThat(new Machine.Delay(12e6, -1, 2, 1, true).isLonger()).isFalse();
+        assertThat(new Machine.Delay(12e6, 4e6, 2, 1, true).isLonger()).isTrue();
+    }
+
+    @Test
+    void processorsThatAreShortFromTheStartAreTheCause() {
+        shop.machine = full(0.4, 8);
+        for (int second = 0; second < 64; second++) {
+            shop.second(60, USUAL);
+        }
+
+        Diagnosis miss = shop.miss(call -> call.own(20)
+                .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 20)
+                .in(Phase.SQL, "select orders", 15)
+                .in(Phase.HTTP, "GET carrier:80", 90));
+
+        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+    }
+
+    @Test
+    void peerThatTakesNearlyAllOfTheTimeIsTheCauseWhileProcessorsAreShortFromTheStart() {
+        shop.machine = full(0.4, 8);
+        for (int second = 0; second < 64; second++) {
+            shop.second(60, USUAL);
+        }
+
+        Diagnosis miss = shop.miss(call -> call.own(6)
+                .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 9)
+                .in(Phase.SQL, "select orders", 8)
+                .in(Phase.HTTP, "GET carrier:80", 300));
+
+        assertThat(miss.causes().get(0).kind()).as(miss.text()).isEqualTo("SLOW HTTP PEER");
     }
 }
