@@ -259,14 +259,19 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     }
 
     private void end(@Nullable Response response, @Nullable Throwable failure) {
-        close();
+        close(failure);
         listener.ended(response, failure);
     }
 
     /** Ends the sending side of the call. */
     void close() {
+        close(null);
+    }
+
+    /** @param failure the failure of the call, which a sender learns, too; null if there is none */
+    private void close(@Nullable Throwable failure) {
         if (over == null) {
-            over = ended();
+            over = ended(failure);
             MessageWriter current = writer;
             if (current != null) {
                 current.over();
@@ -274,9 +279,12 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    private RpcException ended() {
+    private RpcException ended(@Nullable Throwable failure) {
+        String text = descriptor + ": the call is over; nothing can be sent";
         return RpcException.refusal(
-                StatusCode.CANCELLED, descriptor + ": the call is over; nothing can be sent", Executed.MAYBE);
+                StatusCode.CANCELLED,
+                failure == null ? text : text + ", because it failed: " + Thrown.text(failure),
+                Executed.MAYBE);
     }
 
     private void wakeWriter() {
@@ -399,7 +407,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         // The callback that would deliver the end may wait for the calling thread, or run on it. If nothing has been
         // committed, another attempt may follow.
         boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
-        return isEndWaiting ? ended() : null;
+        return isEndWaiting ? ended(null) : null;
     }
 
     @Override

@@ -64,7 +64,16 @@ final class StallRelief {
     void taskWaits() {
         if (!watching.get() && watching.compareAndSet(false, true)) {
             moved = true; // the first check comes less than a second after the last task began
+            checkLater();
+        }
+    }
+
+    private void checkLater() {
+        try {
             later.execute(this::check);
+        } catch (Throwable e) { // the memory is exhausted; the next task that waits tries again
+            watching.set(false);
+            Thrown.log(e, exception -> LOG.error("The check of a worker pool could not be scheduled", exception));
         }
     }
 
@@ -93,7 +102,7 @@ final class StallRelief {
         } catch (Throwable e) {
             Thrown.log(e, exception -> LOG.error("The check of a worker pool failed", exception));
         } finally {
-            later.execute(this::check);
+            checkLater();
         }
     }
 

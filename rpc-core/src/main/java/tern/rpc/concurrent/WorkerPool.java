@@ -22,9 +22,9 @@ import tern.rpc.Thrown;
  * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
  * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. While
  * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
- * order, and end after the keep-alive time. A {@linkplain #growing growing} pool starts additional threads while all
- * threads are blocked. With virtual threads and no keep-alive time, the pool starts a new thread
- * instead of waking an idle one. Thread-safe.
+ * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
+ * instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all threads are
+ * blocked. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
@@ -57,7 +57,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
      * @param keepAlive the time after which an idle thread ends, or zero to end threads as soon as no task waits
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
-        this(maxThreads, queueCapacity, keepAlive, threadFactory, false, task -> {}, StallRelief.afterASecond());
+        this(maxThreads, queueCapacity, keepAlive, threadFactory, false, task -> {}, Runnable::run);
     }
 
     private WorkerPool(

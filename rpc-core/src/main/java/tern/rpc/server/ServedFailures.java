@@ -71,7 +71,7 @@ final class ServedFailures {
     static RpcException noThread(String name, int threads) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
-                name + " was ended: no thread was free for its messages within 10 s or more, because all " + threads
+                name + " was ended: no thread was free for its messages for 10 s or more, because all " + threads
                         + " threads for streams wait in callbacks (set by rpc.server.threads)",
                 Executed.MAYBE);
     }

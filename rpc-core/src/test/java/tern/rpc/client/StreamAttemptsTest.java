@@ -1,6 +1,7 @@
 package tern.rpc.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.ArrayList;
@@ -400,6 +401,22 @@ class StreamAttemptsTest {
         stream.complete();
 
         assertThat(answers.failure()).isInstanceOf(RpcException.class).hasMessageContaining("the call is over");
+    }
+
+    @Test
+    void senderLearnsWhyItsCallFailed() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.ofAll();
+        StreamObserver<String> requests = proxy.both(answers);
+        requests.onNext("a");
+
+        next().pending.fail(new RpcException(StatusCode.RESOURCE_EXHAUSTED, "no thread was free"));
+
+        answers.failure();
+        assertThatThrownBy(() -> requests.onNext("b"))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("the call is over")
+                .hasMessageContaining("no thread was free");
     }
 
     @Test

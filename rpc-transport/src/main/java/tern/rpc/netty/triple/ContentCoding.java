@@ -10,11 +10,15 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** Reads the headers that declare the compression of messages. Each protocol uses different header names. */
+/**
+ * Reads the headers that declare the compression of messages. Each protocol uses different header names. HTTP does not
+ * distinguish upper and lower case in the names of codings, and {@code x-gzip} is an old name of gzip.
+ */
 final class ContentCoding {
 
     private static final String GZIP = "gzip";
-    private static final Pattern ZERO = Pattern.compile("q=0(\\.0*)?");
+    private static final String OLD_GZIP = "x-gzip";
+    private static final Pattern ZERO = Pattern.compile("[qQ]=0(\\.0*)?");
 
     private ContentCoding() {}
 
@@ -25,10 +29,10 @@ final class ContentCoding {
      * @throws RpcException UNIMPLEMENTED for any coding except gzip and identity
      */
     static boolean isGzip(String name, @Nullable CharSequence coding) {
-        if (coding == null || coding.length() == 0 || "identity".contentEquals(coding)) {
+        if (coding == null || coding.length() == 0 || isNamed("identity", coding)) {
             return false;
         }
-        if (GZIP.contentEquals(coding)) {
+        if (isNamedGzip(coding)) {
             return true;
         }
         throw RpcException.refusal(
@@ -39,7 +43,7 @@ final class ContentCoding {
 
     /** Returns whether the coding is gzip. All other codings, known or not, count as no compression. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
-        return coding != null && GZIP.contentEquals(coding);
+        return coding != null && isNamedGzip(coding);
     }
 
     /** Returns whether the caller accepts gzip according to the request headers with this name. */
@@ -52,11 +56,19 @@ final class ContentCoding {
     private static boolean listsGzip(Iterator<CharSequence> accepted) {
         for (String coding : HeaderList.elements(accepted)) {
             String[] parts = coding.split(";", 2);
-            if (parts[0].trim().equals(GZIP) && (parts.length == 1 || !isZero(parts[1].trim()))) {
+            if (isNamedGzip(parts[0].trim()) && (parts.length == 1 || !isZero(parts[1].trim()))) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean isNamedGzip(CharSequence coding) {
+        return isNamed(GZIP, coding) || isNamed(OLD_GZIP, coding);
+    }
+
+    private static boolean isNamed(String name, CharSequence coding) {
+        return AsciiString.contentEqualsIgnoreCase(name, coding);
     }
 
     private static boolean isZero(String weight) {

@@ -52,6 +52,10 @@ enum JsonFormat {
             return suggested(method, suggestions);
         }
         List<String> accept = HeaderList.elements(request.valueIterator("accept"));
+        accept.removeIf(String::isEmpty); // a list may have empty elements, and an empty list excludes nothing
+        if (accept.isEmpty()) {
+            return suggested(method, suggestions);
+        }
         for (String element : accept) {
             String range = element.split(";", 2)[0].trim().toLowerCase(Locale.ROOT);
             if (range.equals("*/*")) {

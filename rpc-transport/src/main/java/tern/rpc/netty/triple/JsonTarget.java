@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,11 @@ record JsonTarget(
         String path, @Nullable String overload, @Nullable String format, Map<String, List<String>> query) {
 
     private static final int MAX_PARAMETERS = 1_024;
+
+    /** The character that the decoder puts in the place of bytes that are not UTF-8. */
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private static final String ENCODED_REPLACEMENT = "%EF%BF%BD";
 
     /**
      * Parses a request target.
@@ -71,13 +77,27 @@ record JsonTarget(
             throw malformed();
         }
         int count = 0;
-        for (List<String> values : parameters.values()) {
-            count += values.size();
+        for (Map.Entry<String, List<String>> parameter : parameters.entrySet()) {
+            requireUtf8(parameter.getKey(), decoder);
+            parameter.getValue().forEach(value -> requireUtf8(value, decoder));
+            count += parameter.getValue().size();
         }
         if (count > MAX_PARAMETERS) {
             throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, "more than " + MAX_PARAMETERS + " parameters");
         }
         return parameters;
+    }
+
+    /**
+     * Refuses percent-encoded bytes that are not UTF-8. The decoder replaces such bytes without an error, so that the
+     * method would get another text than the caller sent.
+     */
+    private static void requireUtf8(String text, QueryStringDecoder decoder) {
+        if (text.indexOf(REPLACEMENT) >= 0
+                && decoder.uri().indexOf(REPLACEMENT) < 0
+                && !decoder.uri().toUpperCase(Locale.ROOT).contains(ENCODED_REPLACEMENT)) {
+            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, "the percent-encoded bytes are not UTF-8");
+        }
     }
 
     private static HttpRefusal malformed() {

@@ -64,6 +64,8 @@ class JsonBodiesTest extends JsonCalls {
         "find, 'text/html, text/plain;q=0.5', text/plain; charset=utf-8, found a",
         "find, 'text/html, */*', application/json, \"found a\"",
         "find, 'application/json, text/plain', application/json, \"found a\"",
+        "find, '', application/json, \"found a\"",
+        "find, ' , text/plain', text/plain; charset=utf-8, found a",
         "picture, application/octet-stream, application/octet-stream, i",
         "picture, */*, application/json, \"aQ==\"",
     })
@@ -108,6 +110,23 @@ class JsonBodiesTest extends JsonCalls {
         assertThat(new String(Gzipped.undone(answer.body()), UTF_8)).isEqualTo("\"zip\"");
         assertThat(header(send(version, post("small", "\"zip\"")), "content-encoding"))
                 .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"GZIP, GZIP;Q=1", "x-gzip, x-gzip", "Gzip, 'br;q=1, gZip ; q=0.1'"})
+    void namesOfCodingsAreReadInAnyCase(String coding, String accepted) {
+        for (Version version : Version.values()) {
+            HttpRequest request = to("small")
+                    .header("content-encoding", coding)
+                    .header("accept-encoding", accepted)
+                    .POST(BodyPublishers.ofByteArray(Gzipped.of("\"zip\"".getBytes(UTF_8))))
+                    .build();
+
+            HttpResponse<byte[]> answer = send(version, request, BodyHandlers.ofByteArray());
+
+            assertThat(header(answer, "content-encoding")).isEqualTo("gzip");
+            assertThat(new String(Gzipped.undone(answer.body()), UTF_8)).isEqualTo("\"zip\"");
+        }
     }
 
     @ParameterizedTest

@@ -177,7 +177,10 @@ class OddRequestsTest {
         "/%, 400",
         "/%zz, 400",
         "/%00, 404",
-        ECHO + "?a=%, 400"
+        ECHO + "?a=%, 400",
+        ECHO + "?a=%C3%A9%EF%BF%BD, 200",
+        ECHO + "?a=%C3, 400",
+        ECHO + "?%C3%28=b, 400"
     })
     void pathsAreServedOrRefusedInJson(String target, int status) {
         try (RawSocket socket = connect("POST " + target + REST)) {
