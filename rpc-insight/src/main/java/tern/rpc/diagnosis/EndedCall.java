@@ -11,18 +11,43 @@ import tern.rpc.CallLedger;
  * @param isRunning whether a thread still works on the call. Its caller may already have got an answer, for example
  *     because the deadline has passed
  * @param caller the caller's address; null if it is unknown, or if the call met the latency target
+ * @param kept the failure of the call; null if the call has not failed
  */
 record EndedCall(
         String method,
         CallLedger ledger,
         long endedNanos,
         long tookNanos,
-        @Nullable Throwable failure,
         boolean isRunning,
-        @Nullable String caller) {
+        @Nullable String caller,
+        @Nullable KeptFailure kept) {
+
+    EndedCall(
+            String method,
+            CallLedger ledger,
+            long endedNanos,
+            long tookNanos,
+            @Nullable Throwable failure,
+            boolean isRunning,
+            @Nullable String caller) {
+        this(
+                method,
+                ledger,
+                endedNanos,
+                tookNanos,
+                isRunning,
+                caller,
+                failure == null ? null : KeptFailure.of(failure));
+    }
 
     EndedCall(String method, CallLedger ledger, long endedNanos, long tookNanos, @Nullable Throwable failure) {
         this(method, ledger, endedNanos, tookNanos, failure, false, null);
+    }
+
+    /** Returns the failure, or what stands for it ({@link KeptFailure.Forgotten}); null if the call has not failed. */
+    @Nullable
+    Throwable failure() {
+        return kept == null ? null : kept.get();
     }
 
     long startedNanos() {

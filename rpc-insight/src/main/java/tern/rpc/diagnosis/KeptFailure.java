@@ -1,0 +1,68 @@
+package tern.rpc.diagnosis;
+
+import java.lang.ref.SoftReference;
+import tern.rpc.Thrown;
+
+/**
+ * The failure of a recorded call, which does not keep the memory of the process occupied. A failure may refer to the
+ * arguments of the call, for example because its message contains them, and an argument may have several MiB.
+ *
+ * <p>A failure with long messages is replaced by a {@link Forgotten} with the same stack trace. Other failures are
+ * replaced when the process has little memory.
+ */
+final class KeptFailure {
+
+    /** The number of characters of all messages above which a failure is replaced. */
+    static final int MAX_CHARACTERS = 16 << 10;
+
+    private static final int MAX_CAUSES = 64;
+
+    /** Stands for a failure that is no longer known. The message is the class name of the failure. */
+    static final class Forgotten extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private Forgotten(String type, StackTraceElement[] trace) {
+            super(type, null, false, true);
+            setStackTrace(trace);
+        }
+    }
+
+    private final SoftReference<Throwable> failure;
+    private final String type;
+
+    private KeptFailure(Throwable failure, String type) {
+        this.failure = new SoftReference<>(failure);
+        this.type = type;
+    }
+
+    static KeptFailure of(Throwable failure) {
+        String type = failure.getClass().getName();
+        return new KeptFailure(isLong(failure) ? new Forgotten(type, Thrown.trace(failure)) : failure, type);
+    }
+
+    private static boolean isLong(Throwable failure) {
+        long characters = 0;
+        Throwable next = failure;
+        for (int i = 0; next != null; i++) {
+            String message = Thrown.message(next);
+            characters += message == null ? 0 : message.length();
+            if (characters > MAX_CHARACTERS || i == MAX_CAUSES) {
+                return true;
+            }
+            next = Thrown.cause(next);
+        }
+        return false;
+    }
+
+    /** Returns the failure, or what stands for it. */
+    Throwable get() {
+        Throwable known = failure.get();
+        return known == null ? new Forgotten(type, new StackTraceElement[0]) : known;
+    }
+
+    /** Has the effect of a garbage collection while memory is short, for tests. */
+    void clear() {
+        failure.clear();
+    }
+}
