@@ -411,6 +411,7 @@ class ServiceDescriptorTest {
         assertRefused(ReturnsStream.class, "ReturnsStream.lines, result: java.util.stream.Stream");
         assertRefused(TakesOptional.class, "pass the value itself, which may be null");
         assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
+        assertRefused(ReturnsPlainFuture.class, "; return a CompletableFuture");
         assertRefused(TakesFuture.class, "TakesFuture.set, parameter 1");
         assertRefused(
                 ReturnsStages.class,

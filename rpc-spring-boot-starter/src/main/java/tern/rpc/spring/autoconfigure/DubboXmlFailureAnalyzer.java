@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanDefinitionStoreException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Explains a failed startup because a Spring XML file still has elements of Dubbo, but Dubbo's jar is missing. Without
@@ -13,7 +14,7 @@ final class DubboXmlFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefiniti
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanDefinitionStoreException cause) {
-        String why = String.valueOf(rootFailure.getMessage());
+        String why = String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
         boolean unknownElement = why.contains("element 'dubbo:");
         boolean unknownNamespace = why.contains("NamespaceHandler") && why.contains("dubbo");
         if (!unknownElement && !unknownNamespace) {

@@ -24,7 +24,7 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
- * method, on a parameter of an ordinary method, or on a constructor parameter of a class that Spring Boot creates from
+ * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a class that Spring Boot creates from
  * properties.
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
@@ -45,6 +45,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             ReflectionUtils.doWithFields(type, field -> check(field, field));
             ReflectionUtils.doWithMethods(type, method -> {
                 check(method, method);
+                checkGetter(method);
                 if (!isCalledBySpring(definition, method)) {
                     checkParameters(method);
                 }
@@ -110,6 +111,20 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                 || Arrays.stream(method.getAnnotations())
                         .anyMatch(annotation ->
                                 annotation.annotationType().getName().equals(INJECT));
+    }
+
+    /** Rejects a method without parameters, such as a getter of a property in Kotlin. */
+    private static void checkGetter(Method method) {
+        if (method.getParameterCount() == 0
+                && !AnnotatedElementUtils.isAnnotated(method, Bean.class)
+                && AnnotatedElementUtils.isAnnotated(method, RpcReference.class)) {
+            throw new RpcStartException(
+                    method.getDeclaringClass().getName() + "." + method.getName()
+                            + " has @RpcReference, but no parameter, so Spring injects nothing",
+                    "Put @RpcReference on the field, on the setter or on a parameter of the constructor. In Kotlin, write"
+                            + " @field:RpcReference or @set:RpcReference for a property.",
+                    null);
+        }
     }
 
     private static void check(Member member, AnnotatedElement annotated) {

@@ -25,6 +25,7 @@ import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.type.classreading.MetadataReader;
@@ -55,6 +56,17 @@ class MissingServicesTest {
     @AfterEach
     void logAsBefore() {
         LOG.setLevel(null);
+    }
+
+    @Test
+    void propertyThatATestClassSetsIsNotNamed(CapturedOutput output) {
+        application()
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("Inlined Test Properties", Map.of("rpc.server.port", "0"))))
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain(WARNING);
     }
 
     @ParameterizedTest

@@ -72,6 +72,15 @@ class UnusedSettingsTest {
         assertThat(output).contains(WARNING).contains(name + " (" + reason + ")");
     }
 
+    @Test
+    void emptyRegistryNextToAnAddressIsNotNamed(CapturedOutput output) {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:20880", "rpc.client.registry=")
+                .run(there -> assertThat(there).hasNotFailed());
+
+        assertThat(output).doesNotContain("rpc.client.registry");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             server.port=8081                      | server.port (the application has no web server; the port of the RPC server is rpc.server.port)

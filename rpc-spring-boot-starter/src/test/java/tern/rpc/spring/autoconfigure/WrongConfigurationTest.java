@@ -6,6 +6,7 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -49,8 +50,8 @@ class WrongConfigurationTest {
 
     /** An invalid value for each type, with a substring of the expected message. */
     private static final Map<String, List<String>> WRONG = Map.of(
-            "java.lang.Integer", List.of("many", "nt"),
-            "java.lang.Boolean", List.of("maybe", "oolean"),
+            "java.lang.Integer", List.of("many", "a whole number"),
+            "java.lang.Boolean", List.of("maybe", "true or false"),
             "java.time.Duration", List.of("soon", "duration"),
             "org.springframework.util.unit.DataSize", List.of("huge", "data size"),
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
@@ -198,6 +199,8 @@ class WrongConfigurationTest {
 
     private static final List<String> CONTRADICTORY = List.of(
             "rpc.client.url=dubbo://a,tri://b | rpc.client.url is dubbo://a,tri://b; expected one protocol for all",
+            "rpc.client.url=a:1,tri://b:2 | rpc.client.url is a:1,tri://b:2; expected the same protocol | write tri://",
+            "rpc.client.url=tri://a:1,b:2 | rpc.client.url is tri://a:1,b:2; expected the same protocol | write tri://",
             "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB to",
             "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
                     + " rpc.server.cors.allow-credentials is true; expected false where",
@@ -262,7 +265,7 @@ class WrongConfigurationTest {
      * Returns the value in the quotes of the message. Spring's own messages use different quotes than Tern's messages.
      */
     private static String quoted(String value, String type) {
-        String quote = type.startsWith("d") ? "'" : "\"";
+        String quote = type.equals(type.toUpperCase(Locale.ROOT)) ? "\"" : "'";
         return quote + value + quote;
     }
 

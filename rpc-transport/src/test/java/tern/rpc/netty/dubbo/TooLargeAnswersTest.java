@@ -1,0 +1,29 @@
+package tern.rpc.netty.dubbo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** Tests that an answer that is too large fails with the same code over {@code dubbo} as over the other protocols. */
+class TooLargeAnswersTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "the answer exceeds the limit of the server: message longer than 8 bytes | RESOURCE_EXHAUSTED",
+                "Data length too large: 30000010, max payload: 8388608, channel: x        | RESOURCE_EXHAUSTED",
+                "Failed to send response: class X is not serializable                     | INTERNAL",
+            })
+    void textOfTheStatusSelectsTheCode(String text, StatusCode code) {
+        RpcException failure = DubboStatus.toException(
+                DubboStatus.SERIALIZATION_ERROR, text, Fixtures.invocation(), Fixtures.endpoint());
+
+        assertThat(failure.code()).isEqualTo(code);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+    }
+}
