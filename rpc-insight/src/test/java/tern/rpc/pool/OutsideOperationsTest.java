@@ -12,6 +12,7 @@ import tern.rpc.pool.OutsideOperations.Series;
 class OutsideOperationsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+    private static final long UNKNOWN = -1; // the duration of an execution that is only counted
 
     private long now = 7 * SECOND;
 
@@ -27,7 +28,7 @@ class OutsideOperationsTest {
         now = System.nanoTime();
         for (int i = 0; i < times; i++) {
             now += SECOND;
-            series.ran(now);
+            series.ran(now, UNKNOWN);
         }
         return series;
     }
@@ -49,7 +50,7 @@ class OutsideOperationsTest {
     void longPauseIsKnownForAWhileAfterItsEnd() {
         Series series = everySecond(20);
         now += 10 * SECOND;
-        series.ran(now);
+        series.ran(now, UNKNOWN);
 
         Series.Pause pause = series.tooLong(now + SECOND);
         assertThat(pause).isNotNull();
@@ -57,7 +58,7 @@ class OutsideOperationsTest {
         assertThat(pause.nanos()).isEqualTo(10 * SECOND);
         for (int i = 0; i < 40; i++) {
             now += SECOND;
-            series.ran(now);
+            series.ran(now, UNKNOWN);
         }
         assertThat(series.tooLong(now)).isNull();
     }
@@ -67,7 +68,7 @@ class OutsideOperationsTest {
         Series series = everySecond(20);
         for (int i = 0; i < 60; i++) {
             now += 5 * SECOND;
-            series.ran(now);
+            series.ran(now, UNKNOWN);
         }
 
         assertThat(series.tooLong(now + 6 * SECOND)).isNull();
@@ -76,7 +77,7 @@ class OutsideOperationsTest {
     @Test
     void executionThatIsReportedTwiceCountsOnce() {
         Series series = everySecond(20);
-        series.ran(now + 1_000);
+        series.ran(now + 1_000, UNKNOWN);
 
         Series.Pause pause = series.tooLong(now + 10 * SECOND);
         assertThat(pause).isNotNull();
