@@ -387,7 +387,7 @@ record Machine(
         double othersGrown = Math.max(0, others) - (usuallyBusy - usuallyOwn);
         boolean isKnown = usuallyOwn >= 0 && usuallyBusy >= usuallyOwn;
         boolean isClear = Math.max(grown, othersGrown) >= MUCH_BUSIER * processors;
-        return isKnown && isClear ? grown > othersGrown : own >= Math.max(0, others);
+        return (isKnown && isClear) ? grown > othersGrown : own >= Math.max(0, others);
     }
 
     /**

@@ -127,7 +127,7 @@ final class MissWatch {
         renewed = false;
         if (missed && (open || isWarm() || hangs)) {
             renewed = open && isRenewed();
-            isOfStart = !open || renewed ? secondsWithCalls <= START_SECONDS : isOfStart;
+            isOfStart = (!open || renewed) ? secondsWithCalls <= START_SECONDS : isOfStart;
             open = true;
             quiet = 0;
         } else if (open && ++quiet >= QUIET_SECONDS) {

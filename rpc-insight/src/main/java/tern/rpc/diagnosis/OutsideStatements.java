@@ -65,7 +65,7 @@ final class OutsideStatements {
                 .orElse(null);
         String running = longest == null ? null : longest.statement();
         if (longest != null && running != null) {
-            return found(running, threads, now - longest.statementNanos());
+            return found(running, threads, (double) (now - longest.statementNanos()));
         }
         List<OutsideOperations.Timed> ended = evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.SQL && areOf(timed.threadName(), threads))
