@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -389,8 +389,22 @@ final class RemoteText {
 
     /** Describes another process that refuses calls, closes connections or answers with errors. */
     CauseDescription fails(Part part) {
+        String all = FailedProviders.isOfSeveral(part) ? ": " + failingProviders(part) : "";
         return new CauseDescription(
-                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name())), facts(part));
+                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(part.name()) + all), facts(part));
+    }
+
+    /** Returns the addresses of the providers that fail for the given reason. */
+    private String failingProviders(Part part) {
+        Set<String> addresses = new TreeSet<>();
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Part failure = FailurePart.of(counted.call());
+            String address = FailedProviders.isOf(part, failure) ? FailedProviders.addressOf(failure) : null;
+            if (address != null) {
+                addresses.add(address);
+            }
+        }
+        return String.join(", ", addresses);
     }
 
     private List<String> facts(Part part) {
@@ -404,15 +418,7 @@ final class RemoteText {
             facts.add("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
         }
         if (FailedProviders.isOfSeveral(part)) {
-            facts.add("all      fail alike: "
-                    + excess.accounts.stream()
-                            .map(counted -> FailurePart.of(counted.call()))
-                            .filter(failure -> FailedProviders.isOf(part, failure))
-                            .map(FailedProviders::addressOf)
-                            .filter(Objects::nonNull)
-                            .distinct()
-                            .sorted()
-                            .collect(Collectors.joining(", ")));
+            facts.add("all      fail alike: " + failingProviders(part));
         }
         return facts;
     }
