@@ -4,12 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 
 /** Tests that an answer that is too large fails with the same code over {@code dubbo} as over the other protocols. */
 class TooLargeAnswersTest {
+
+    interface Greetings {
+        String greet(String name);
+    }
 
     @ParameterizedTest
     @CsvSource(
@@ -20,8 +30,17 @@ class TooLargeAnswersTest {
                 "Failed to send response: class X is not serializable                     | INTERNAL",
             })
     void textOfTheStatusSelectsTheCode(String text, StatusCode code) {
+        ServiceDescriptor greetings = ServiceDescriptor.of(Greetings.class);
+        Invocation call = new Invocation(
+                new ServiceKey(greetings.name(), "", ""),
+                greetings.overloads("greet").get(0),
+                new Object[] {"a"},
+                new Metadata(),
+                Deadline.none(),
+                Runnable::run);
+
         RpcException failure = DubboStatus.toException(
-                DubboStatus.SERIALIZATION_ERROR, text, Fixtures.invocation(), Fixtures.endpoint());
+                DubboStatus.SERIALIZATION_ERROR, text, call, new Endpoint("127.0.0.1", 1));
 
         assertThat(failure.code()).isEqualTo(code);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
