@@ -149,16 +149,21 @@ final class ScalarOutput {
     void writeDouble(double value) {
         room(ROOM + 1);
         int whole = (int) value;
-        if (whole == value && whole == (short) whole) {
+        if (whole == value && whole == (short) whole && !isMinusZero(value)) {
             writeWhole(whole);
             return;
         }
         int mills = (int) (value * 1000);
-        if (0.001 * mills == value) {
+        if (0.001 * mills == value && !isMinusZero(value)) {
             writeInt(0x5f, mills);
         } else {
             writeLong('D', Double.doubleToLongBits(value));
         }
+    }
+
+    /** Returns whether the value is -0.0, whose sign the short forms would lose. */
+    private static boolean isMinusZero(double value) {
+        return value == 0 && Double.doubleToRawLongBits(value) != 0;
     }
 
     private void writeWhole(int value) {

@@ -279,6 +279,7 @@ class TypeShapesTest {
                         new StringBuffer("latin"),
                         new AbstractMap.SimpleEntry<>("k", 1),
                         new AbstractMap.SimpleImmutableEntry<>("k", List.of()),
+                        -0.0,
                         new BigDecimal("-0.00"),
                         BigInteger.ZERO,
                         new BigInteger("-123456789012345678901234567890"),
