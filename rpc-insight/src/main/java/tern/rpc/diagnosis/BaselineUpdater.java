@@ -151,11 +151,9 @@ final class BaselineUpdater {
     /** Returns a copy of the machine's state with its usual values. */
     Machine withUsual(Machine seen) {
         return seen.usually(
-                        usual.figure("allocated"),
-                        usual.figure("busy"),
-                        usual.figure("urgent"),
-                        usual.figure("stolen"))
-                .delayed(seen.delay().usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN), usual.isSettled(DELAY)));
+                        usual.figure("allocated"), usual.figure("busy"), usual.figure("urgent"), usual.figure("stolen"))
+                .delayed(seen.delay()
+                        .usually(usual.reliableFigure(DELAY), usual.reliableFigure(OWN), usual.isSettled(DELAY)));
     }
 
     /**

@@ -236,7 +236,10 @@ record Machine(
 
         /** Returns whether the waits are as short as usual. Returns false if the usual waits are unknown. */
         boolean isAsUsual() {
-            return isSettled && usualNanos >= 0 && nanos >= 0 && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
+            return isSettled
+                    && usualNanos >= 0
+                    && nanos >= 0
+                    && (nanos < LEAST_DELAY_NANOS || nanos < AS_USUAL * usualNanos);
         }
     }
 

@@ -293,7 +293,8 @@ final class RedisText {
         }
         if (CONSTANT.contains(verb)) {
             return "find the command or script that keeps the Redis server busy, which any client may have sent (SLOWLOG"
-                    + " GET), or check the network to the server: " + verb + " takes constant time, and its value is small";
+                    + " GET), or check the network to the server: " + verb
+                    + " takes constant time, and its value is small";
         }
         return "check this command: use a smaller value or fewer elements, or check other commands (SLOWLOG) or the"
                 + " network to it";

@@ -14,7 +14,8 @@ final class DubboXmlFailureAnalyzer extends AbstractFailureAnalyzer<BeanDefiniti
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanDefinitionStoreException cause) {
-        String why = String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
+        String why =
+                String.valueOf(NestedExceptionUtils.getMostSpecificCause(cause).getMessage());
         boolean unknownElement = why.contains("element 'dubbo:");
         boolean unknownNamespace = why.contains("NamespaceHandler") && why.contains("dubbo");
         if (!unknownElement && !unknownNamespace) {

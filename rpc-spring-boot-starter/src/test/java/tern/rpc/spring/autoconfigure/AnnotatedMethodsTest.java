@@ -68,11 +68,12 @@ class AnnotatedMethodsTest {
     @ParameterizedTest
     @ValueSource(classes = {ServiceMethod.class, FallbackMethod.class})
     void serviceOrFallbackOnAMethodThatIsNoBeanMethodStopsTheStart(Class<?> configuration) {
-        application(configuration).run(there -> assertThat(there.getStartupFailure())
-                .rootCause()
-                .isInstanceOf(RpcStartException.class)
-                .hasMessageContaining(configuration.getName() + ".greetings has @Rpc")
-                .hasMessageContaining("is not a @Bean method"));
+        application(configuration)
+                .run(there -> assertThat(there.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(RpcStartException.class)
+                        .hasMessageContaining(configuration.getName() + ".greetings has @Rpc")
+                        .hasMessageContaining("is not a @Bean method"));
     }
 
     @Test

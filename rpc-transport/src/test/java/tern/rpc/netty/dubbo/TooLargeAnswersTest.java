@@ -39,8 +39,8 @@ class TooLargeAnswersTest {
                 Deadline.none(),
                 Runnable::run);
 
-        RpcException failure = DubboStatus.toException(
-                DubboStatus.SERIALIZATION_ERROR, text, call, new Endpoint("127.0.0.1", 1));
+        RpcException failure =
+                DubboStatus.toException(DubboStatus.SERIALIZATION_ERROR, text, call, new Endpoint("127.0.0.1", 1));
 
         assertThat(failure.code()).isEqualTo(code);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
