@@ -156,8 +156,8 @@ final class CauseText {
     }
 
     /**
-     * Returns the database pool whose connections are held while the operation runs; null if there is none. If calls wait
-     * for several pools, the connections of this pool are held the most times longer than usual.
+     * Returns the database pool whose connections are held while the operation runs; null if there is none. If calls
+     * wait for several pools, the connections of this pool are held the most times longer than usual.
      */
     private @Nullable PoolVerdict poolHeldDuring(Part part) {
         return symptoms.getOrDefault(part, List.of()).stream()

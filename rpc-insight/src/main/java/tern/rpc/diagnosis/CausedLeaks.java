@@ -13,8 +13,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.Holders.Holder;
 
 /**
- * Finds the fault that makes code lose permits or connections: calls fail because of another fault after they have taken
- * a permit or a connection, and the code that handles the failure does not return it. The wait for the permit or
+ * Finds the fault that makes code lose permits or connections: calls fail because of another fault after they have
+ * taken a permit or a connection, and the code that handles the failure does not return it. The wait for the permit or
  * connection then takes more and more time, until it exceeds the time of the fault.
  */
 final class CausedLeaks {

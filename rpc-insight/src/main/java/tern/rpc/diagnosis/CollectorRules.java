@@ -56,10 +56,10 @@ final class CollectorRules {
     }
 
     /**
-     * Attributes waits for a processor to the collector if the heap is nearly full or fills, and the collector's threads
-     * use most of the processor time. Attributes the collector's pauses to operations that read much more data than usual: large requests, and results
-     * that a thread spends much time decoding. Does nothing if the heap is nearly full or fills soon, or if the
-     * collections have another cause.
+     * Attributes waits for a processor to the collector if the heap is nearly full or fills, and the collector's
+     * threads use most of the processor time. Attributes the collector's pauses to operations that read much more data
+     * than usual: large requests, and results that a thread spends much time decoding. Does nothing if the heap is
+     * nearly full or fills soon, or if the collections have another cause.
      */
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);

@@ -110,8 +110,8 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
     }
 
     /**
-     * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly that
-     * the growth within one minute is small.
+     * Returns the growth over several minutes; null if the growth is small or not steady. The heap may fill so slowly
+     * that the growth within one minute is small.
      *
      * @param least the least memory that was used after a collection in each minute, the oldest first
      * @param areFreed whether collections have freed unused old objects, so that the old objects are in use

@@ -343,8 +343,8 @@ record Machine(
     }
 
     /**
-     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as much
-     * processor time as this process.
+     * Returns whether the processors are busier than usual and saturated, and other processes use at least twice as
+     * much processor time as this process.
      */
     boolean isFullOfOthers() {
         return isFull() && !isUsuallyAsBusy() && others >= 2 * Math.max(0, own) && others >= processors / 2.0;
@@ -362,9 +362,9 @@ record Machine(
     /**
      * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
      * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them. If the
-     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual: more
-     * threads share them.
+     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them. If
+     * the threads that serve calls wait much longer for a processor than usual, the processors are not as busy as
+     * usual: more threads share them.
      */
     boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {

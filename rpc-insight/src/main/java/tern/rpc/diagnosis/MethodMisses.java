@@ -55,8 +55,8 @@ final class MethodMisses {
     }
 
     /**
-     * Updates each method's usual shares of late and of failed calls from one second in which the latency target was not
-     * missed.
+     * Updates each method's usual shares of late and of failed calls from one second in which the latency target was
+     * not missed.
      */
     static void learn(Baseline usual, CounterSnapshot before, CounterSnapshot now) {
         now.methodsSince(before).forEach((method, since) -> {

@@ -57,8 +57,8 @@ final class MissWatch {
     private static final int QUIET_SECONDS = 30;
 
     /**
-     * Late calls after this number of seconds without a miss may have another cause than the late calls before, although
-     * the miss has not ended yet.
+     * Late calls after this number of seconds without a miss may have another cause than the late calls before,
+     * although the miss has not ended yet.
      */
     private static final int LULL_SECONDS = 8;
 
@@ -66,8 +66,8 @@ final class MissWatch {
     private static final double RENEWED = 3;
 
     /**
-     * A miss that begins within this number of seconds with calls is probably a consequence of the start. Late calls after
-     * a lull then have another cause.
+     * A miss that begins within this number of seconds with calls is probably a consequence of the start. Late calls
+     * after a lull then have another cause.
      */
     private static final int START_SECONDS = 120;
 

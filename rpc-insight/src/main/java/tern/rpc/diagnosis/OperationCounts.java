@@ -88,8 +88,8 @@ final class OperationCounts {
 
     /**
      * Returns whether calls run the given operation several times as often as usual. The number of executions per call
-     * must also have grown by at least the same factor as the duration of one execution, unless the operation is behind a
-     * cache that no longer holds the values ({@link #isBehindEmptyCache}). Returns false for an
+     * must also have grown by at least the same factor as the duration of one execution, unless the operation is behind
+     * a cache that no longer holds the values ({@link #isBehindEmptyCache}). Returns false for an
      * operation that is unusual for the called methods, because the operation then belongs to new code.
      */
     boolean areMore(Part part) {
@@ -116,9 +116,9 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether the given operation is usually behind a cache, and this cache no longer holds the values: only some
-     * calls usually run the operation, and now nearly each call runs it once. The additional executions may slow down
-     * their server, so each execution may also take longer.
+     * Returns whether the given operation is usually behind a cache, and this cache no longer holds the values: only
+     * some calls usually run the operation, and now nearly each call runs it once. The additional executions may slow
+     * down their server, so each execution may also take longer.
      */
     boolean isBehindEmptyCache(Part part) {
         Phase phase = Operations.phase(part.kind());
@@ -158,8 +158,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns whether calls run the given operation at most this often, now and usually. Considers only the methods whose
-     * late or failed calls run it, because calls to other methods never run it.
+     * Returns whether calls run the given operation at most this often, now and usually. Considers only the methods
+     * whose late or failed calls run it, because calls to other methods never run it.
      */
     boolean areRare(Part part, double mostPerCall) {
         Phase phase = phase(part);

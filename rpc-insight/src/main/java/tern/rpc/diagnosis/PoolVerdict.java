@@ -101,8 +101,8 @@ record PoolVerdict(
      * @param nested the holders whose calls wait for a second connection
      * @param lateWithoutWaits whether calls would miss the latency target even if no call waited for a connection
      * @param waitsMuch whether the wait for this pool is a large part of the target
-     * @param burst the number of calls that arrive at once and need more connections than the pool has; 0 if there is no
-     *     such burst
+     * @param burst the number of calls that arrive at once and need more connections than the pool has; 0 if there is
+     * no     such burst
      */
     static PoolVerdict of(
             ObservedPool pool,

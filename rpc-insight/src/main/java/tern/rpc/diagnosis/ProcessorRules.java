@@ -71,8 +71,8 @@ final class ProcessorRules {
 
     /**
      * If other processes saturate the processors, attributes two times to the processors: short pauses of the whole
-     * process, and the wait for connections that a pool opens or checks too slowly. Waits for a processor are no part of
-     * pauses. Busy processors therefore do not explain a long pause: something stops the process, such as a signal.
+     * process, and the wait for connections that a pool opens or checks too slowly. Waits for a processor are no part
+     * of pauses. Busy processors therefore do not explain a long pause: something stops the process, such as a signal.
      */
     void passOnToOtherProcesses() {
         Part processors = Part.of(Kind.RUN_QUEUE);
@@ -106,8 +106,9 @@ final class ProcessorRules {
      * the slower operations. All operations of a kind together do not remain separate if work other than calls
      * saturates the processors and operations of another kind are slower, too. A single operation does not remain
      * separate either if threads of this process that serve no call take the processors, and calls measurably wait for
-     * a processor. If the processors were usually about as busy, they must have made calls wait measurably, and the waits
-     * must not be as long as usual: other processes of a lower priority saturate the processors without delaying calls.
+     * a processor. If the processors were usually about as busy, they must have made calls wait measurably, and the
+     * waits must not be as long as usual: other processes of a lower priority saturate the processors without delaying
+     * calls.
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -124,13 +125,15 @@ final class ProcessorRules {
                         && ((byCause.of(part) > all / 2
                                         && !(kinds >= 2 && isFullOfOtherWork() && isAll(part))
                                         && !isDelayedByOtherThreads(part)
-                                        && !(isEverythingSlower && byCause.of(part) <= NOT_ALONE * all))
+                                        && !(isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
+                                        && !isOfAllServers(part))
                                 || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
         long operations = waiting.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
         boolean many = kinds >= 2
                 || isEverythingSlower
+                || waiting.longestFirst().stream().anyMatch(this::isOfAllServers)
                 || (isFullOfOtherWork() && operations >= SEVERAL)
                 || (kinds == 1 && byCause.of(processors) >= NOTABLE * all && machine.isDelayedByOtherThreads());
         boolean waits =
@@ -152,6 +155,17 @@ final class ProcessorRules {
         Machine machine = evidence.machine();
         return machine.isFullOfOthers()
                 || (machine.isFull() && !machine.isUsuallyAsBusy() && machine.isBusyWithOtherThreads());
+    }
+
+    /**
+     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve calls
+     * wait much longer for a processor. These threads then receive all answers late.
+     */
+    private boolean isOfAllServers(Part part) {
+        return isAll(part)
+                && part.name().isEmpty()
+                && evidence.machine().isFull()
+                && evidence.machine().delay().isLonger();
     }
 
     /**
@@ -225,10 +239,10 @@ final class ProcessorRules {
 
     /**
      * Attributes the wait for a processor to the code that uses processor time in calls. This process, and not the
-     * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use most of the
-     * process's time, or the code's extra time must be at least as long as the wait. In the second case, the collector
-     * and threads without calls must not use most of the process's time. The wait may be longer than the extra time,
-     * because calls that compute also wait for each other.
+     * other processes, must be responsible for the busier processors. In addition, one of the code's methods must use
+     * most of the process's time, or the code's extra time must be at least as long as the wait. In the second case,
+     * the collector and threads without calls must not use most of the process's time. The wait may be longer than the
+     * extra time, because calls that compute also wait for each other.
      */
     void passOnToOwnCode() {
         Machine machine = evidence.machine();

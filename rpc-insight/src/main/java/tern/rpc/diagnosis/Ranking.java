@@ -228,8 +228,8 @@ final class Ranking {
      * Returns the lower bound on the extra time of the given activity or wait ({@link #certain}), minus the time by
      * which the activity or wait takes longer in the slowest tenth of the usual calls than in the mean of all usual
      * calls. Without the subtraction, an operation with varying duration would seem slower in late calls even if it did
-     * not change. Nothing is subtracted from an operation that calls run more often than usual. This number is counted in
-     * all calls, and the slowest usual calls are those that run such an operation at all.
+     * not change. Nothing is subtracted from an operation that calls run more often than usual. This number is counted
+     * in all calls, and the slowest usual calls are those that run such an operation at all.
      */
     private double weight(Part part) {
         double selected =

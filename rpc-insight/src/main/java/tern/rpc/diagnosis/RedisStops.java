@@ -66,9 +66,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns whether a usually quick command that stops the server now runs much longer itself. All commands wait about
-     * equally long for the server, so the time by which this command takes longer than any other command is its own run
-     * time. On a slow server or network, all commands take about the same time longer.
+     * Returns whether a usually quick command that stops the server now runs much longer itself. All commands wait
+     * about equally long for the server, so the time by which this command takes longer than any other command is its
+     * own run time. On a slow server or network, all commands take about the same time longer.
      */
     private boolean runsLonger(String name, double each, double usually) {
         double waits = operations.each(Phase.REDIS).entrySet().stream()
