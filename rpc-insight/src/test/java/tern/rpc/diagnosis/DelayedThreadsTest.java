@@ -135,16 +135,14 @@ class DelayedThreadsTest {
 
     @Test
     void networkIsNotTheCauseIfThreadsWaitLongerForAProcessor() {
-        Consumer<Shop.Steps> usual = call -> call.own(2)
-                .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5)
-                .in(Phase.RPC, "Prices.of at 10.0.0.8:1", 6);
+        Consumer<Shop.Steps> usual = call ->
+                call.own(2).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5).in(Phase.RPC, "Prices.of at 10.0.0.8:1", 6);
         shop.machine = full(0.4, 0.4);
         shop.healthy(usual);
         shop.machine = full(0.3, 9);
 
-        Diagnosis miss = shop.miss(call -> call.own(4)
-                .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 60)
-                .in(Phase.RPC, "Prices.of at 10.0.0.8:1", 62));
+        Diagnosis miss = shop.miss(call ->
+                call.own(4).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 60).in(Phase.RPC, "Prices.of at 10.0.0.8:1", 62));
 
         assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
     }
