@@ -359,6 +359,11 @@ record PoolVerdict(
         return new PoolVerdict(pool, Reason.TOO_SMALL, place, user, facts);
     }
 
+    /** Returns a copy whose reason is that the pool checks connections slowly. */
+    PoolVerdict checking() {
+        return new PoolVerdict(pool, Reason.CHECKING, place, user, facts);
+    }
+
     /** Returns the reason why calls waited for the pool of the given wait; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         ObservedPool pool =

@@ -69,6 +69,9 @@ final class Ranking {
      */
     static final String STATUS = "status ";
 
+    /** Fewer samples of calls that wait for a connection do not show what the pool does. */
+    private static final int MIN_POOL_LOOKS = 4;
+
     /** Calls received within this time arrive at once: the time that a server needs to read a burst of requests. */
     private static final double AT_ONCE_NANOS = 5e6;
 
@@ -89,17 +92,32 @@ final class Ranking {
         double rest =
                 excess.account.sum(part -> !isWait(part) && !Baseline.isPause(part) && part.kind() != Kind.RUN_QUEUE);
         for (ObservedPool pool : evidence.pools()) {
-            pools.put(
-                    pool.now().name(),
-                    PoolVerdict.of(
-                            pool,
-                            evidence.seconds(),
-                            now,
-                            nested(pool),
-                            rest > evidence.targetNanos(),
-                            isWaitedFor(pool),
-                            burst(pool)));
+            PoolVerdict verdict = PoolVerdict.of(
+                    pool,
+                    evidence.seconds(),
+                    now,
+                    nested(pool),
+                    rest > evidence.targetNanos(),
+                    isWaitedFor(pool),
+                    burst(pool));
+            boolean checks = verdict.reason() == PoolVerdict.Reason.OPENING && checksConnections(pool);
+            pools.put(pool.now().name(), checks ? verdict.checking() : verdict);
         }
+    }
+
+    /** Returns whether the pool checks connections in at least half of the samples of the calls that wait for one. */
+    private boolean checksConnections(ObservedPool pool) {
+        Part wait = new Part(Kind.POOL, pool.now().name());
+        int looks = 0;
+        int checks = 0;
+        for (ExcessTime.Counted counted : excess.accounts) {
+            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
+            if (samples != null && counted.times().of(wait) > 0) {
+                looks += samples.poolLooks;
+                checks += samples.checkLooks;
+            }
+        }
+        return looks >= MIN_POOL_LOOKS && 2 * checks >= looks;
     }
 
     /** Returns the holders of connections whose calls waited for a second connection in their last sample. */

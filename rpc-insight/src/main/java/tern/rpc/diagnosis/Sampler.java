@@ -70,6 +70,8 @@ final class Sampler {
 
         int looks; // the number of samples that found a thread of the call
         int loopLooks; // the number of samples in which the call's thread was an event loop
+        int poolLooks; // samples in which the call waited for a connection of a JDBC pool
+        int checkLooks; // samples in which the pool checked the connection for which the call waited
         int sqlLooks; // the number of samples taken while a statement ran
         int rowLooks; // the number of samples in which the thread waited for the next rows of a statement's result
         int httpLooks; // the number of samples taken during an HTTP exchange
@@ -147,6 +149,10 @@ final class Sampler {
             String writes = phase == Phase.LOGGING || isLogging() ? LibraryWork.appender(thread) : null;
             appender = writes == null ? appender : writes;
             locationLooks += phase == Phase.LOGGING && LibraryWork.findsLocation(thread) ? 1 : 0;
+            if (phase == Phase.JDBC_CONNECTION) {
+                poolLooks++;
+                checkLooks += ConnectionChecks.isOne(thread) ? 1 : 0;
+            }
             if (phase == Phase.SQL) {
                 sqlLooks++;
                 rowLooks += RowReads.waits(thread) ? 1 : 0;
