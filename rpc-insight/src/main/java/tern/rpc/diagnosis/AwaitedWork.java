@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -44,6 +45,9 @@ final class AwaitedWork {
     private static final double ALWAYS = 0.9;
 
     private static final double HALF = 0.5;
+
+    /** Matches the names of the threads of schedulers, such as {@code scheduling} and {@code taskScheduler}. */
+    private static final Pattern SCHEDULER = Pattern.compile("(?i)schedul");
 
     /** Failed tasks may be the reason for a wait only if at least this share of the executor's tasks fails. */
     private static final double FAILED_SHARE = 0.05;
@@ -94,20 +98,28 @@ final class AwaitedWork {
     }
 
     /**
-     * Returns the only threads outside of calls that run code of the package in which calls wait, and that worked in
-     * nearly all samples of these calls. A scheduler with one thread is an example: while a long job occupies the
-     * thread, the job that completes the results of calls comes late. Returns null if there are none, or if Tern
-     * measures their executor.
+     * Returns the only threads outside of calls that run code of the package in which calls wait for a future, and that
+     * worked in nearly all samples of these calls. A scheduler with one thread is an example: while a long job occupies
+     * the thread, the job that completes the futures comes late. Threads that always work are considered only if their
+     * name is that of a scheduler, because they work in all samples of any wait. Returns null if there are none, or if
+     * Tern measures their executor.
      */
-    private @Nullable String occupyingThreads(Part wait) {
+    @Nullable
+    String occupyingThreads(Part wait) {
         StackTraceElement line = excess.samples.lineOf(wait);
+        String called = excess.samples.calledIn(wait);
+        if (line == null || TaskWaits.isForTask(called) || !TaskWaits.isForTaskOrFuture(called)) {
+            return null;
+        }
         String only = null;
         for (Map.Entry<String, TaskSamples> group : evidence.tasks().groups().entrySet()) {
-            if (line != null
-                    && !group.getValue().delivers
-                    && group.getValue().runsPackageOf(line)
+            TaskSamples threads = group.getValue();
+            boolean isSuspect = SCHEDULER.matcher(group.getKey()).find() || !threads.isBusy();
+            if (isSuspect
+                    && !threads.delivers
+                    && threads.runsPackageOf(line)
                     && poolOf(group.getKey()) == null
-                    && areBusyDuring(wait, group.getKey())) {
+                    && looks(wait, group.getKey()).areAtLeast(ALWAYS)) {
                 if (only != null) {
                     return null;
                 }
@@ -115,11 +127,6 @@ final class AwaitedWork {
             }
         }
         return only;
-    }
-
-    /** Returns whether threads with the given name worked in nearly all samples of the given wait. */
-    boolean areBusyDuring(Part wait, String threads) {
-        return looks(wait, threads).areAtLeast(ALWAYS);
     }
 
     /**

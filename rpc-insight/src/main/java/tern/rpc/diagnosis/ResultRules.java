@@ -79,7 +79,7 @@ final class ResultRules {
             Part waiting = executor.waiting();
             Part inner = innerTasks(name, executor, pool);
             Part small = pool != null || waiting != null ? null : unknown.tooSmall(name, executor, part);
-            if (small == null && pool == null && waiting == null && work.areBusyDuring(part, name)) {
+            if (small == null && pool == null && waiting == null && name.equals(work.occupyingThreads(part))) {
                 small = unknown.occupied(name, executor, part);
             }
             if (pool != null && isOccupied(pool, executor, part)) {
