@@ -231,7 +231,7 @@ final class StoreText {
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);
-        String in = line == null ? " " + part.name() : " in " + line;
+        String in = " in " + (line == null ? part.name().replace(StackReader.CALLED, "") : line);
         List<String> facts = new ArrayList<>(List.of(outside.fact()));
         HeldRows.Found holder = heldWhile(Set.of(text));
         if (holder != null) {
@@ -261,7 +261,8 @@ final class StoreText {
                 Change.of(
                         Where.STATEMENT,
                         "check this statement: its plan, its indexes, the number of rows, and the locks that it waits"
-                                + " for: " + waiting + "; calls wait for the result of this thread"),
+                                + " for: " + waiting + "; calls wait for the result of this thread"
+                                + UnknownExecutors.poolSize(outside.threads())),
                 facts);
     }
 

@@ -236,10 +236,14 @@ final class UnknownExecutors {
                 Where.CODE,
                 size + " for the executor whose threads are named"
                         + " \"" + threads(part) + "\"" + field + why
-                        + (threads(part).startsWith("scheduling")
-                                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of"
-                                        + " Boot's scheduler"
-                                : ""));
+                        + poolSize(threads(part)));
+    }
+
+    /** Returns a hint at the property for the size of Boot's scheduler; an empty string for other threads. */
+    static String poolSize(String threads) {
+        return threads.startsWith("scheduling")
+                ? "; spring.task.scheduling.pool.size, by default 1, sets the number of threads of Boot's scheduler"
+                : "";
     }
 
     /**
