@@ -172,7 +172,7 @@ class SloGateTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         --method=cancel                        | was answered with 404: NOT_FOUND: tern.rpc.load.gate.GreetingService has no method cancel
-        --method=greet --arguments="Ada"       | was answered with 400: INVALID_ARGUMENT: greet has overloads; call one of greet~S for greet(String), greet~V for greet(V
+        --method=greet --arguments="Ada"       | was answered with 400: INVALID_ARGUMENT: greet has overloads; call one of greet~S, greet~V
         --method=only0 --arguments="many"      | was answered with 400: INVALID_ARGUMENT
         --method=only0 --arguments=7           | was answered with 404: NOT_FOUND: there is no number 7
         --method=only0 --arguments=0 --group=g | was answered with 404: NOT_FOUND

@@ -47,10 +47,10 @@ final class JsonOverloads {
         if (twins.size() == fitting.size()) {
             return same(twins) + "; call it by dubbo or tri, or give one of them another name";
         }
-        String others = fitting.stream()
-                .filter(method -> !twins.contains(method))
-                .map(method -> path(method) + " for " + signature(method))
-                .collect(Collectors.joining(", "));
+        List<MethodDescriptor> unique =
+                fitting.stream().filter(method -> !twins.contains(method)).toList();
+        String signatures = unique.stream().map(JsonOverloads::signature).collect(Collectors.joining(", "));
+        String others = unique.isEmpty() ? "" : paths(unique) + " (" + signatures + ")";
         return name + " has overloads; call one of " + others + (twins.isEmpty() ? "" : ". " + same(twins));
     }
 

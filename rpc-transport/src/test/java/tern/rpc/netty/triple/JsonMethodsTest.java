@@ -30,7 +30,7 @@ class JsonMethodsTest extends JsonCalls {
                 send(version, post("sum", "[1,2]")),
                 400,
                 "invalid_argument",
-                "call one of sum~ii for sum(int, int), sum~ll for sum(long, long), sum~SS for sum(String, String)");
+                "call one of sum~ii, sum~ll, sum~SS (sum(int, int), sum(long, long), sum(String, String))");
         assertError(send(version, post("sum~xy", "[1,2]")), 404, "not_found", "there are sum~ii, sum~ll, sum~SS");
     }
 
@@ -45,7 +45,7 @@ class JsonMethodsTest extends JsonCalls {
                 send(version, post("stock", "1")),
                 400,
                 "invalid_argument",
-                "stock has overloads; call one of stock~S for stock(String). " + same);
+                "stock has overloads; call one of stock~S (stock(String)). " + same);
         assertError(send(version, post("stock~L", "1")), 400, "invalid_argument", same + advice);
         assertError(send(version, post("load", "1")), 400, "invalid_argument", "load~L fits load(Long) and load(List)");
     }
