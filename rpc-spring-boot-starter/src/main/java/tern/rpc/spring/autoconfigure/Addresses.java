@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,6 +21,9 @@ import tern.rpc.transport.InMemoryTransport;
  * @param protocol the protocol of the addresses; null if the addresses do not contain one
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
+
+    /** The protocols that differ from the protocol of an address without one. Unknown protocols are rejected later. */
+    private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 
     private static final String EXPECTED =
             "host:port, [ipv6]:port or protocol://host:port with a port from 1 to 65535, each optionally with ?weight=50, or"
@@ -101,7 +105,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             unnamed |= named == null;
             endpoints.add(instance(property, url, form));
         }
-        if (protocol != null && unnamed) {
+        if (protocol != null && unnamed && OTHER_PROTOCOLS.contains(protocol)) {
             throw new InvalidPropertyException(
                     property,
                     withoutUser(String.join(",", urls)),

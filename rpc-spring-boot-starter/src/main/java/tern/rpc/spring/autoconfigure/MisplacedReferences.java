@@ -113,9 +113,13 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                                 annotation.annotationType().getName().equals(INJECT));
     }
 
-    /** Rejects a method without parameters, such as a getter of a property in Kotlin. */
+    /**
+     * Rejects a method without parameters, such as a getter of a property in Kotlin. The compiler copies the annotation
+     * of a record's component to its accessor, and Spring injects the constructor.
+     */
     private static void checkGetter(Method method) {
         if (method.getParameterCount() == 0
+                && !method.getDeclaringClass().isRecord()
                 && !AnnotatedElementUtils.isAnnotated(method, Bean.class)
                 && AnnotatedElementUtils.isAnnotated(method, RpcReference.class)) {
             throw new RpcStartException(
