@@ -342,8 +342,7 @@ final class ExcessTime {
 
     /**
      * Returns the mean extra time of late or failed calls by activity or wait. Considers only calls that spent time on
-     * an activity or wait accepted by the predicate. The accepted activities and waits themselves are left out of the
-     * result.
+     * an activity or wait accepted by the predicate, and omits these activities and waits from the result.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
