@@ -336,8 +336,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /** Returns the executor for the callbacks of a stream. */
-    Executor streamExecutor(@Nullable Share share, StreamThreads.Ending call) {
-        Executor threads = streams.of(share, call);
+    Executor streamExecutor(@Nullable Share share, Runnable endCall) {
+        Executor threads = streams.of(share, endCall);
         return task -> threads.execute(threadState.around(task));
     }
 

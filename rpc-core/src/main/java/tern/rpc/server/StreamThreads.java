@@ -22,14 +22,8 @@ final class StreamThreads {
         this.spare = spare;
     }
 
-    /** Ends a call. */
-    interface Ending {
-        /** Ends the call because no thread is free for its callbacks. */
-        void noThread();
-    }
-
     /** A callback of a stream. */
-    private record Callback(Runnable task, @Nullable Share share, Ending call) implements Runnable {
+    private record Callback(Runnable task, @Nullable Share share, Runnable endCall) implements Runnable {
         @Override
         public void run() {
             try {
@@ -50,10 +44,10 @@ final class StreamThreads {
      * Returns the executor for the callbacks of a stream.
      *
      * @param share counts the calls of the stream's tenant; null if the transport does not distinguish tenants
-     * @param call the call of the stream
+     * @param endCall ends the call because no thread is free for its callbacks
      */
-    Executor of(@Nullable Share share, Ending call) {
-        return task -> execute(new Callback(task, share, call));
+    Executor of(@Nullable Share share, Runnable endCall) {
+        return task -> execute(new Callback(task, share, endCall));
     }
 
     /** Returns the number of threads that currently run callbacks. */
@@ -64,7 +58,7 @@ final class StreamThreads {
     /** Ends the call of a callback that has waited in vain for a thread. */
     static void giveUp(Runnable waiting) {
         if (waiting instanceof Callback callback) {
-            callback.call.noThread();
+            callback.endCall.run();
         }
     }
 

@@ -100,8 +100,8 @@ final class AwaitedWork {
     /**
      * Returns the only threads outside of calls that run code of the package in which calls wait for a future, and that
      * worked in nearly all samples of these calls. A scheduler with one thread is an example: while a long job occupies
-     * the thread, the job that completes the futures comes late. Threads that always work are considered only if their
-     * name is that of a scheduler, because they work in all samples of any wait. Returns null if there are none, or if
+     * the thread, the job that completes the futures comes late. Threads that are always busy are busy during every
+     * wait, so they count only if they have the name of a scheduler. Returns null if there are no such threads, or if
      * Tern measures their executor.
      */
     @Nullable

@@ -108,8 +108,8 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the wait for a thread of the given executor, if other work than that of the waiting class occupies its
-     * threads while calls wait. Returns null if ledgers record waits for executors, or if the processors are saturated.
+     * Returns the wait for a thread of the given executor. The threads of the executor must be busy while calls wait,
+     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits for executors, or if the processors are saturated.
      *
      * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
      * @param wait the calls' wait for a result of the executor
