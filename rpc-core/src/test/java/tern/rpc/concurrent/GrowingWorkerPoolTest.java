@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ class GrowingWorkerPoolTest {
     private final Queue<Runnable> checks = new ArrayDeque<>();
     private final List<Runnable> givenUp = new CopyOnWriteArrayList<>();
     private final CountDownLatch free = new CountDownLatch(1);
+    private final AtomicInteger begun = new AtomicInteger(); // number of blocking tasks that have a thread
     private final WorkerPool pool = WorkerPool.growing(
             THREADS,
             100,
@@ -41,21 +43,25 @@ class GrowingWorkerPoolTest {
         pool.close();
     }
 
-    /** Adds tasks that block, and waits until each of the given number of them has a thread. */
-    private void block(int tasks, int running) throws InterruptedException {
-        CountDownLatch begun = new CountDownLatch(running);
+    /** Adds tasks that block, and waits until the given number of them have a thread. */
+    private void block(int tasks, int running) {
         for (int i = 0; i < tasks; i++) {
             pool.executeAdmitted(() -> {
-                begun.countDown();
-                awaitFree();
+                begun.incrementAndGet();
+                await(free);
             });
         }
-        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+        awaitBegun(running);
     }
 
-    private void awaitFree() {
+    /** The queue is shorter already before the pool knows that the task begins, so the tests do not look at the queue. */
+    private void awaitBegun(int tasks) {
+        awaitThat(() -> begun.get() == tasks);
+    }
+
+    private static void await(CountDownLatch latch) {
         try {
-            free.await();
+            latch.await();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -86,13 +92,13 @@ class GrowingWorkerPoolTest {
     }
 
     @Test
-    void poolThatMovesDoesNotGrow() throws InterruptedException {
+    void poolThatMovesDoesNotGrow() {
         CountDownLatch first = new CountDownLatch(1);
         pool.executeAdmitted(() -> await(first));
         block(3, 1);
         check(1);
         first.countDown(); // the next task begins, so that the pool has moved
-        awaitThat(() -> pool.queued() == 1);
+        awaitBegun(2);
 
         check(1);
 
@@ -100,19 +106,11 @@ class GrowingWorkerPoolTest {
         assertThat(pool.queued()).isEqualTo(1);
     }
 
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
-    void additionalThreadsEndWhenNoTaskWaits() throws InterruptedException {
+    void additionalThreadsEndWhenNoTaskWaits() {
         block(THREADS + 1, THREADS);
         check(2);
-        awaitThat(() -> pool.queued() == 0);
+        awaitBegun(THREADS + 1);
         check(1);
         assertThat(checks).hasSize(1);
 
@@ -126,10 +124,10 @@ class GrowingWorkerPoolTest {
     }
 
     @Test
-    void tasksThatWaitInVainAreGivenUpAndRunLater() throws InterruptedException {
+    void tasksThatWaitInVainAreGivenUpAndRunLater() {
         block(2 * THREADS + 2, THREADS);
         check(2);
-        awaitThat(() -> pool.queued() == 2);
+        awaitBegun(2 * THREADS);
         assertThat(pool.threads()).isEqualTo(2 * THREADS);
 
         check(11); // the additional threads have moved the pool, and ten further checks must pass
