@@ -180,6 +180,12 @@ final class BaselineUpdater {
     }
 
     /**
+    /** Keeps the operations that calls ran in the last second, shortly after the start. */
+    void learnStart(CounterSnapshot before) {
+        UsualOperations.learnOfStart(usual, records.good(before.atNanos()));
+        UsualOperations.learnOfStart(usual, records.bad(before.atNanos()));
+    }
+
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
      * Learns these usual times only from a second in which no other calls were late. If these usual times were not
      * learned, an application that calls such methods from its start would never have usual times, and the diagnosis

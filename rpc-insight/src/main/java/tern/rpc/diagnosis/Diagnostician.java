@@ -250,6 +250,9 @@ public final class Diagnostician {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
+        if (before != null && !watch.isWarm()) {
+            updater.learnStart(before);
+        }
         if (watch.isHealthy()) {
             updater.learn(now, before, current, counts, seen, outside(now));
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {

@@ -51,6 +51,20 @@ final class Operations {
         return answers.areOfSameServer(operation, other);
     }
 
+    /** Returns whether the names of two operations show that they run on different servers. */
+    boolean areOfOtherServers(String operation, String other) {
+        return !OperationNames.store(operation).isEmpty()
+                && !OperationNames.store(other).isEmpty()
+                && !areOfSameServer(operation, other);
+    }
+
+    /** Returns whether all operations on the server of the given operation became slower. */
+    boolean isServerSlower(Part operation) {
+        Kind kind = operation.kind();
+        return !allSlower(kind).isEmpty()
+                || !allSlowerOf(kind, OperationNames.store(operation.name())).isEmpty();
+    }
+
     /** Returns the phase in which operations of the given kind run; null if the kind does not represent operations. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
@@ -175,6 +189,18 @@ final class Operations {
                         .filter(nanos -> nanos >= 0)
                         .average()
                         .orElse(-1);
+    }
+
+    /**
+     * Returns the longest time of an operation that calls to the given methods ran soon after the start, when caches
+     * were empty; -1 if they did not run it.
+     */
+    double ofStart(Phase phase, String name, Set<String> methods) {
+        return each(phase).keySet().stream()
+                .filter(known -> OperationNames.isNamed(known, name))
+                .flatMap(known -> methods.stream().map(method -> usual.ofStart(phase, method, known)))
+                .max(Double::compare)
+                .orElse(-1.0);
     }
 
     /**

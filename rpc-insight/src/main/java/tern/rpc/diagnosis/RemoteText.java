@@ -49,21 +49,25 @@ final class RemoteText {
                     "find out why the cache in front of this operation no longer holds its values"
                             + StoreText.at(place) + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
-                            + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                            + counts.moreOften(part) + " (" + counts.numbers(part)
                             + "); a different pool size does not help");
         }
         return Change.of(
                 Where.CODE,
-                "find out why calls run this " + counts.factor(part) + " times as often as usual" + StoreText.at(place)
+                "find out why calls run this " + counts.moreOften(part) + StoreText.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
     /** Returns the addition to the advice for many operations, if calls usually run far fewer of them. */
     static String usuallyFewer(OperationCounts counts, Part part) {
-        return counts.areMore(part)
-                ? "; calls run it " + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
-                        + "), so a cache in front of it may no longer hold the values"
+        if (counts.areMore(part)) {
+            return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
+                    + "), so a cache in front of it may no longer hold the values";
+        }
+        return counts.areNew(part)
+                ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"
+                        + " values"
                 : "";
     }
 
@@ -134,7 +138,7 @@ final class RemoteText {
         if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
             return redirects(part, facts);
         }
-        if (counts.areMany(Kind.HTTP, part.name())) {
+        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY HTTP CALLS",
                     host,
@@ -267,7 +271,8 @@ final class RemoteText {
                 && !part.name().isEmpty()
                 && !part.name().contains(AT)
                 && sum.count() >= Operations.MANY
-                && !isSlowEverywhere(part)) {
+                && !isSlowEverywhere(part)
+                && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY REMOTE CALLS",
                     service,

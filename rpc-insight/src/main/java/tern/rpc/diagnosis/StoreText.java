@@ -100,7 +100,7 @@ final class StoreText {
         if (deadlock != null && repeats) {
             return deadlock;
         }
-        if (counts.areMany(part.kind(), part.name())) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY STATEMENTS",
                     text,

@@ -166,6 +166,7 @@ final class SymptomRules {
 
     /**
      * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
+        MoreOperations more = new MoreOperations(operations, counts, byCause);
      * wait for Redis connections. Redis executes one command after another.
      *
      * @return whether there is a blocking command
@@ -189,7 +190,7 @@ final class SymptomRules {
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
-            boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherServer(part, command);
+            boolean elsewhere = part.kind() == Kind.REDIS && operations.areOfOtherServers(part.name(), command.name());
             if (elsewhere) {
                 continue;
             }
@@ -219,7 +220,7 @@ final class SymptomRules {
             double sum = byCause.sum(kind);
             boolean oneOfMany =
                     byCause.longestFirst().stream().anyMatch(part -> part.kind() == kind && byCause.of(part) > sum / 2);
-            if (passOnToMore(kind)) {
+            if (more.passOn(kind)) {
                 continue;
             }
             boolean areAllSlower = !operations.allSlower(kind).isEmpty();
@@ -268,13 +269,6 @@ final class SymptomRules {
         return true;
     }
 
-    /** Returns whether the names of the operations show that they run on different servers. */
-    private boolean isOfOtherServer(Part one, Part other) {
-        return !OperationNames.store(one.name()).isEmpty()
-                && !OperationNames.store(other.name()).isEmpty()
-                && !operations.areOfSameServer(one.name(), other.name());
-    }
-
     /**
      * Attributes the time of statements that are slow for the same reason to the statement that takes the most time.
      * The reason is a lock in the database, or a slow log of the database.
@@ -284,7 +278,7 @@ final class SymptomRules {
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
-        if (longest == null || isServerSlower(Kind.SQL, longest)) {
+        if (longest == null || operations.isServerSlower(longest)) {
             return;
         }
         Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
@@ -293,52 +287,6 @@ final class SymptomRules {
                 byCause.move(part, longest);
             }
         }
-    }
-
-    /**
-     * Looks for an operation that takes more than half of the time of all operations of
-     * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
-     * operations keep the server busy. The time of the other operations is then attributed to the operation that has
-     * become more frequent.
-     *
-     * @return whether there is such an operation
-     */
-    private boolean passOnToMore(Kind kind) {
-        Part longest = byCause.longestFirst().stream()
-                .filter(part -> part.kind() == kind)
-                .findFirst()
-                .orElse(null);
-        if (longest == null || 2 * byCause.of(longest) <= byCause.sum(kind) || !counts.areMore(longest)) {
-            return false;
-        }
-        if (!isServerSlower(kind, longest)) {
-            // The other operations are as fast as usual, so none of their time is attributed to the more frequent
-            // operation.
-            return true;
-        }
-        for (Part part : byCause.longestFirst()) {
-            if (part.kind() == kind && !part.equals(longest) && mayBeOfSameServer(part, longest)) {
-                byCause.pour(part, byCause.only(longest::equals), TimesByCause.WAIT_FOR + part.name());
-            }
-        }
-        return true;
-    }
-
-    /** Returns whether the operations may run on the same server. The name of a peer is always known. */
-    private boolean mayBeOfSameServer(Part one, Part other) {
-        boolean isPeer = one.kind() == Kind.HTTP || one.kind() == Kind.RPC;
-        String peer = OperationNames.store(one.name());
-        return isPeer
-                ? !peer.isEmpty() && peer.equals(OperationNames.store(other.name()))
-                : !isOfOtherServer(one, other);
-    }
-
-    /** Returns whether all operations on the server of this operation became slower. */
-    private boolean isServerSlower(Kind kind, Part operation) {
-        return !operations.allSlower(kind).isEmpty()
-                || !operations
-                        .allSlowerOf(kind, OperationNames.store(operation.name()))
-                        .isEmpty();
     }
 
     /**
