@@ -360,11 +360,13 @@ final class Operations {
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
      * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
      * operation. On a busy machine, all operations become slightly slower.
+     *
+     * @param eachNanos the time of the given operation
      */
-    boolean othersAreAsUsual(Phase phase, String name) {
+    boolean othersAreAsUsual(Phase phase, String name, double eachNanos) {
         String store = OperationNames.store(name);
         Map<String, Double> each = each(phase);
-        double additional = each.getOrDefault(name, 0.0) - Math.max(0, usualEach(phase, name));
+        double additional = eachNanos - Math.max(0, usualEach(phase, name));
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             double usually = usualEach(phase, entry.getKey());
             if (!entry.getKey().equals(name)
