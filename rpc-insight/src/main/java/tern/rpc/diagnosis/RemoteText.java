@@ -19,6 +19,9 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
+    /** A provider hangs if its answers take at least this multiple of their usual time, and a timeout ends them. */
+    private static final double HANGS = 10;
+
     /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
     private static final double REPEATED = 3;
 
@@ -324,6 +327,11 @@ final class RemoteText {
     private String ask(Part part, String service) {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
         String only = OperationNames.storeOfAll(part);
+        if (hangs(part)) {
+            return "check whether the process of " + service + " runs: it answers none of its methods in time, so it is"
+                    + " most likely paused (garbage collector, signal) or overloaded; read its diagnosis and log; then"
+                    + " check the network to it";
+        }
         if (only != null && operations.isSameForAll(Kind.RPC, only)) {
             return "check the network to " + service
                     + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
@@ -339,7 +347,20 @@ final class RemoteText {
                         + " a proxy)";
     }
 
+    /** Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer. */
+    private boolean hangs(Part part) {
+        String only = OperationNames.storeOfAll(part);
+        double usually = operations.usualEach(Phase.RPC);
+        return only != null
+                && timeOuts.failCalls(part)
+                && usually > 0
+                && operations.sum(Phase.RPC, part.name()).eachNanos() >= HANGS * usually;
+    }
+
     private String meanwhile(Part part) {
+        if (hangs(part)) {
+            return "use a fallback; a longer timeout would only let more calls wait";
+        }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
                 ? isSlowEverywhere(part) ? "use a fallback" : "do not use a slow endpoint"
