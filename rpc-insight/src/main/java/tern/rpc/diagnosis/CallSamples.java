@@ -314,6 +314,11 @@ final class CallSamples {
         return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
     }
 
+    /** Returns whether the given line lies in a method that waits in the given way, or in the caller of such a method. */
+    boolean isNear(Part wait, @Nullable String line) {
+        return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
+    }
+
     private static boolean isBetween(List<Sample> call, Part wait, Phase phase, Set<String> methods) {
         boolean waited = false;
         boolean repeated = false;
