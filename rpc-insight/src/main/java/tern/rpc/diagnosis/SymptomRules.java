@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,24 +14,6 @@ import tern.rpc.pool.PoolKind;
  * order of the rules matters, because a later rule may move time again that an earlier rule has already moved.
  */
 final class SymptomRules {
-
-    /** Rejected tasks are considered a cause only if at least this many late calls run them. */
-    private static final int MIN_REJECTED = 3;
-
-    /** The kinds of activities and waits that the work of a task may consist of. */
-    private static final Set<Kind> WORK = EnumSet.of(
-            Kind.COMPUTING,
-            Kind.SLEEP,
-            Kind.RESULT,
-            Kind.LOCK,
-            Kind.FILE,
-            Kind.SOCKET,
-            Kind.RESOLVER,
-            Kind.NATIVE,
-            Kind.SQL,
-            Kind.REDIS,
-            Kind.HTTP,
-            Kind.RPC);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -61,7 +42,7 @@ final class SymptomRules {
 
     void apply() {
         passOnToUnanswered();
-        passOnRejectedTasks();
+        new TasksOfCallers(evidence, excess, pools, byCause).passOn();
         ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
         forked.apply();
         mergeClassLoading();
@@ -139,34 +120,7 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the work of calls to a full executor if most of the sampled late calls ran the executor's tasks on
-     * their own threads. JDK executors with the caller-runs policy run rejected tasks in this way.
-     */
-    private void passOnRejectedTasks() {
-        int sampled = 0;
-        int running = 0;
-        for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && !samples.list.isEmpty()) {
-                sampled++;
-                running += samples.ranRejectedTask ? 1 : 0;
-            }
-        }
-        if (running < MIN_REJECTED || 2 * running < sampled) {
-            return;
-        }
-        Times rejected = new Times();
-        rejected.add(Part.of(Kind.CALLER_RUNS), 1);
-        for (Part part : byCause.longestFirst()) {
-            if (WORK.contains(part.kind())) {
-                byCause.pour(part, rejected, "calls run tasks of a full executor themselves");
-            }
-        }
-    }
-
-    /**
      * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
-        MoreOperations more = new MoreOperations(operations, counts, byCause);
      * wait for Redis connections. Redis executes one command after another.
      *
      * @return whether there is a blocking command
@@ -212,6 +166,7 @@ final class SymptomRules {
      */
     private void mergeOperations(boolean redisStands) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
+        MoreOperations more = new MoreOperations(operations, counts, byCause);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             boolean isOneCause = (kind == Kind.REDIS && redisStands) || (kind == Kind.SQL && isMostlyOneLargeResult());
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
