@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -75,6 +76,10 @@ final class PoolRules {
             Kind operation = operationOf(verdict);
             boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
             boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
+            // The ended uses of the connections may be as short as usual, while other uses do not end.
+            boolean hangs = full
+                    && new RunningStatements(List.of(verdict))
+                            .occupy(verdict.pool().now().effectiveMax(), excess, evidence.targetNanos());
             if (full && isOccupiedOutside(verdict, operation)) {
                 pools.put(verdict.name(), verdict.heldByOthers());
                 continue;
@@ -84,7 +89,7 @@ final class PoolRules {
                 byCause.pour(part, byCause.only(more::equals), TimesByCause.WAIT_FOR + verdict.resource());
                 continue;
             }
-            if (!slow) {
+            if (!slow && !hangs) {
                 continue;
             }
             Times work = workOfHolders().only(other -> operation == null || other.kind() != Kind.ELSEWHERE);
@@ -94,9 +99,10 @@ final class PoolRules {
                 continue;
             }
             // If connections are held as long as usual, the work of the calls is not the reason for a full pool.
-            if (areAsUsual(verdict, operation, work)
+            boolean isTooSmall = areAsUsual(verdict, operation, work)
                     || (verdict.isShortOfPlaces()
-                            && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part)))) {
+                            && (verdict.isHeldAsUsual() || work.sum() < MIN_WORK * byCause.of(part)));
+            if (isTooSmall && !hangs) {
                 pools.put(verdict.name(), verdict.tooSmall());
                 continue;
             }

@@ -37,6 +37,18 @@ final class RunningStatements {
     }
 
     /**
+     * Returns whether at least half of the given number of connections belong to calls that have been executing a
+     * statement for at least the given time.
+     */
+    boolean occupy(int connections, ExcessTime excess, double leastNanos) {
+        Part unnamed = Part.of(Kind.SQL);
+        long hanging = excess.accounts.stream()
+                .filter(counted -> of(counted.call().ledger()) != null && counted.times().of(unnamed) >= leastNanos)
+                .count();
+        return hanging >= MIN_CALLS && 2 * hanging >= connections;
+    }
+
+    /**
      * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
      * executing it. A statement that waits for a lock does not end, so its ended executions do not show the wait.
      */

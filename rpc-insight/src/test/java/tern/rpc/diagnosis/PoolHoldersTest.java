@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
@@ -11,6 +13,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /** Tests causes that the diagnosis finds by an inspection of the code that holds the connections of a pool. */
@@ -22,6 +26,11 @@ class PoolHoldersTest {
     private Holders heldByCalls(Consumer<CallLedger> eachCall) {
         Holders holders = new Holders();
         holders.size(4);
+        hold(holders, eachCall);
+        return holders;
+    }
+
+    private void hold(Holders holders, Consumer<CallLedger> eachCall) {
         for (int i = 0; i < 4; i++) {
             Shop.Steps call = shop.new Steps(0);
             CallLedger before = CallLedger.replace(call.ledger);
@@ -29,7 +38,6 @@ class PoolHoldersTest {
             CallLedger.replace(before);
             eachCall.accept(call.ledger);
         }
-        return holders;
     }
 
     /** Adds a pool whose connections are all in use. */
@@ -204,21 +212,46 @@ class PoolHoldersTest {
         assertFirst(miss, "SLOW STATEMENT: select report");
     }
 
+    private void hangsInAStatement(CallLedger call) {
+        long ran = 20_000_000_000L;
+        call.enter(Phase.SQL);
+        shop.running.add(
+                new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.SQL, ran, ran, call));
+    }
+
+    @Test
+    void writesThatHoldTheConnectionsFillThePoolAlthoughTheUsesThatEndAreShort() {
+        String update = "update stock set left=? where id=?";
+        Holders holders = new Holders();
+        holders.size(4);
+        long[] taken = {0};
+        int[] active = {0};
+        shop.pools.add(PoolSource.of(
+                () -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
+                        .now(active[0], 4 - active[0], 40 * active[0])
+                        .counts(taken[0] += active[0] == 0 ? 100 : 5, 0)
+                        .sums(Duration.ZERO, Duration.ofMillis(2 * taken[0]))
+                        .settings(List.of())
+                        .build(),
+                holders));
+        shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
+        hold(holders, this::hangsInAStatement);
+        holders.all().forEach(holder -> holder.begins(update));
+        active[0] = 4;
+        inspectHolders();
+
+        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "hikari", 3_000));
+
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).endsWith(": " + update);
+        assertThat(first(miss).symptoms()).anyMatch(symptom -> symptom.contains("hikari"));
+    }
+
     /** The calls that wait for the row have not ended. Calls that change other rows end in their usual time. */
     @Test
     void writesThatDoNotEndWhileOthersTakeTheirUsualTimeWaitForALockedRow() {
         String update = "update stock set left=? where id=?";
         shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
-        hold(holder -> holder.begins(update), ledger -> {
-            ledger.enter(Phase.SQL);
-            shop.running.add(new RunningCall(
-                    Shop.PLACE,
-                    Thread.currentThread().getId(),
-                    Phase.SQL,
-                    20_000_000_000L,
-                    20_000_000_000L,
-                    ledger));
-        });
+        hold(holder -> holder.begins(update), this::hangsInAStatement);
 
         Diagnosis miss = shop.miss(call -> call.own(2)
                 .in(Phase.JDBC_CONNECTION, "druid", 3_000)
