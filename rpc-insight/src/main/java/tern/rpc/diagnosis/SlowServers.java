@@ -63,7 +63,9 @@ final class SlowServers {
         Map<String, Double> each = operations.each(phase);
         each.keySet().removeIf(name -> !OperationNames.store(name).equals(store));
         boolean isKnown = new CommonSlowdown(each, name -> operations.usualNamed(phase, name)).isKnown();
-        return isKnown && areSlower(kind, phase, each) ? new LinkedHashSet<>(each.keySet()) : Set.of();
+        return isKnown && areSlower(kind, phase, each) && !(isOfPeer(kind) && areOthersQuick(phase, store, each.keySet()))
+                ? new LinkedHashSet<>(each.keySet())
+                : Set.of();
     }
 
     /**
@@ -120,6 +122,30 @@ final class SlowServers {
     /** Returns whether the names of operations of the given kind contain a peer even if there is only one peer. */
     private static boolean isOfPeer(Kind kind) {
         return kind == Kind.HTTP || kind == Kind.RPC;
+    }
+
+    /**
+     * Returns whether the peer answers other requests in their usual time, in calls that met the target during the miss.
+     * The peer as a whole, and the network to it, are then not slow.
+     */
+    private boolean areOthersQuick(Phase phase, String store, Set<String> slow) {
+        Map<String, long[]> sums = new HashMap<>();
+        for (EndedCall call : excess.goodDuringMiss()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase
+                        && !slow.contains(entry.name())
+                        && OperationNames.store(entry.name()).equals(store)) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        return sums.entrySet().stream().anyMatch(entry -> {
+            double usually = operations.usualNamed(phase, entry.getKey());
+            long[] sum = entry.getValue();
+            return usually > 0 && sum[0] >= MIN_QUICK && sum[1] < least(usually) * sum[0];
+        });
     }
 
     /**

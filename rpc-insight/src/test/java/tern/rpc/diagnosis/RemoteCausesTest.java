@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,34 @@ class RemoteCausesTest {
         Diagnosis miss = shop.healthy(providers(one, other, 3)).miss(providers(one, other, 70));
 
         assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW NETWORK: every provider");
+    }
+
+    /** Two methods of a provider become slower by the same time, and its other methods answer as usual. */
+    @Test
+    void providerWhoseOtherMethodsAnswerAsUsualIsNotSlowAsAWhole() {
+        String place = "OrderService.place at 10.0.0.9:20880";
+        String quote = "PricingService.quote at 10.0.0.9:20880";
+        String stock = "StockService.level at 10.0.0.9:20880";
+        double[] more = {0};
+        Runnable calls = () -> {
+            for (int i = 0; i < 102; i++) {
+                String method = List.of(place, quote, stock).get(i % 3);
+                double millis = List.of(30 + more[0], 12 + more[0], 5.0).get(i % 3);
+                shop.call("web " + method, 0, call -> call.own(2).in(Phase.RPC, method, millis));
+            }
+        };
+        for (int i = 0; i < 90; i++) {
+            shop.second(calls);
+        }
+        more[0] = 800;
+        for (int i = 0; i < 6; i++) {
+            shop.second(calls);
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(first.kind()).isEqualTo("PEER");
+        assertThat(first.name()).as(shop.diagnosis().text()).isIn(place, quote);
+        assertThat(first.change().text()).doesNotContain("check the network to");
     }
 
     @Test
