@@ -27,7 +27,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private static final double HALF = 0.5;
 
     /**
-     * The operations of one recorded call. A call that met the target has the weight {@link CallRecords#ONE_IN},
+     * The operations of one recorded call. A call that met the target has the weight {@link EndedCall#ONE_IN},
      * because only a sample of these calls is recorded.
      */
     private record Answered(double eachNanos, double weight) {}
@@ -39,7 +39,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     static AnswerTimes of(List<EndedCall> late, List<EndedCall> good, Phase phase, String name) {
         List<Answered> answered = new ArrayList<>();
         late.forEach(call -> add(call, phase, name, 1, answered));
-        good.forEach(call -> add(call, phase, name, CallRecords.ONE_IN, answered));
+        good.forEach(call -> add(call, phase, name, EndedCall.ONE_IN, answered));
         answered.sort(Comparator.comparingDouble(Answered::eachNanos));
         double weights = answered.stream().mapToDouble(Answered::weight).sum();
         double sum = answered.stream()

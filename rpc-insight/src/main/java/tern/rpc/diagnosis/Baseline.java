@@ -17,6 +17,27 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Baseline {
 
+    /** The name prefix of the usual time of an operation that threads outside of calls run. */
+    static final String OUTSIDE = "outside ";
+
+    /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
+    static final String TASKS = "tasks ";
+
+    /** The name prefix of the usual queue length of an executor. */
+    static final String QUEUE = "queue ";
+
+    /** The name prefix of the usual number of rows of a statement's results. */
+    static final String ROWS = "rows ";
+
+    /** The name prefix of the usual share of failed calls. A method that is often late does not often fail. */
+    static final String FAILED_CALLS = "failed calls of ";
+
+    /** An operation took about its usual time if it took at most this multiple of its usual time. */
+    static final double AS_USUAL = 1.3;
+
+    /** An operation took longer than usual if it took more than this multiple of its usual time. */
+    static final double SLOWER_THAN_USUAL = 1.1;
+
     /**
      * The usual time is a weighted mean over the seconds with calls. During the first {@link #QUICK_SECONDS} of these
      * seconds, the calls of the latest second have this weight.
@@ -273,7 +294,7 @@ final class Baseline {
     }
 
     private Map<String, Figure> figures(String figure) {
-        return figure.startsWith(BaselineUpdater.OUTSIDE) ? outside : figures;
+        return figure.startsWith(OUTSIDE) ? outside : figures;
     }
 
     /** Returns the usual value of the measured quantity with the given name; -1 if unknown. */

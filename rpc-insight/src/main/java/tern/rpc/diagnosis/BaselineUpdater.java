@@ -31,20 +31,11 @@ final class BaselineUpdater {
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
-    static final String TASKS = "tasks ";
-
-    /** The name prefix of the usual queue length of an executor. */
-    static final String QUEUE = "queue ";
-
     /** The name of the usual wait of a serving thread for a processor. */
     private static final String DELAY = "delay";
 
     /** The name of the usual number of processors that this process keeps busy. */
     private static final String OWN = "own";
-
-    /** The name prefix of the usual time of an operation that threads outside of calls run. */
-    static final String OUTSIDE = "outside ";
 
     /**
      * The usual shares of late and failed calls are updated from a second only after this number of further seconds.
@@ -119,13 +110,13 @@ final class BaselineUpdater {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
             if (pool.kind() == PoolKind.EXECUTOR && delta.taken() >= 0) {
-                boolean isFirst = usual.figure(QUEUE + name) < 0;
-                learnAtMostDouble(QUEUE + name, isFirst ? Math.min(2, pool.waiting()) : pool.waiting());
-                usual.learn(TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
+                boolean isFirst = usual.figure(Baseline.QUEUE + name) < 0;
+                learnAtMostDouble(Baseline.QUEUE + name, isFirst ? Math.min(2, pool.waiting()) : pool.waiting());
+                usual.learn(Baseline.TASKS + name, delta.taken() * 1e9 / Math.max(1, now - before.atNanos()));
             }
         });
-        outside.forEach(operation -> usual.learn(OUTSIDE + operation.key(), operation.nanos()));
-        ResultRows.means().forEach((name, rows) -> learnAtMostDouble(LargeResults.ROWS + name, rows));
+        outside.forEach(operation -> usual.learn(Baseline.OUTSIDE + operation.key(), operation.nanos()));
+        ResultRows.means().forEach((name, rows) -> learnAtMostDouble(Baseline.ROWS + name, rows));
         learnShares(before, current);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());

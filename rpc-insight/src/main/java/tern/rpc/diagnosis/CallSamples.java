@@ -21,6 +21,12 @@ import tern.rpc.pool.ApplicationCode;
 /** The thread samples of late or failed calls, grouped by call and by method. */
 final class CallSamples {
 
+    /**
+     * An operation's result is considered large if the thread is running, rather than waiting for the server, in at
+     * least this share of the operation's samples.
+     */
+    private static final double READING = 0.5;
+
     private static final Shares NONE = new Shares();
 
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
@@ -435,8 +441,11 @@ final class CallSamples {
         return most(LikelyHolders.holders(wait, mayHold(wait)), sample -> activity.isIn(sample) ? sample.line() : null);
     }
 
-    /** Returns the share of the given phase's samples in which the thread was computing. */
-    double computingIn(Phase phase) {
+    /**
+     * Returns whether the calls spend much of an operation's time with reading its result, rather than with waiting for
+     * the server: the result is large.
+     */
+    boolean areReadingResults(Phase phase) {
         int looks = 0;
         int computing = 0;
         for (Sample sample : all()) {
@@ -445,7 +454,7 @@ final class CallSamples {
                 computing += sample.isComputing() ? 1 : 0;
             }
         }
-        return looks == 0 ? 0 : (double) computing / looks;
+        return looks > 0 && computing >= READING * looks;
     }
 
     List<Sample> all() {

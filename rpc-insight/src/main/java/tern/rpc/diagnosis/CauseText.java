@@ -176,7 +176,7 @@ final class CauseText {
         double work = excess.times.of(part);
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
             Part wanted = symptom.waitedFor();
-            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(CodeText.SEMAPHORE);
+            boolean isPermit = wanted.kind() == Part.Kind.LOCK && wanted.name().startsWith(Part.SEMAPHORE);
             if (isPermit && work > 0 && symptom.nanos() >= PERMIT_FACTOR * work && change.property() == null) {
                 return Change.of(
                         change.where(),

@@ -90,7 +90,7 @@ final class CausedLeaks {
                     .filter(call -> call.failure() != null && lost.contains(call.ledger()))
                     .toList();
         }
-        boolean isPermit = (wait.kind() == Kind.LOCK && wait.name().startsWith(CodeText.SEMAPHORE))
+        boolean isPermit = (wait.kind() == Kind.LOCK && wait.name().startsWith(Part.SEMAPHORE))
                 || LibraryWaits.isOwnPool(wait)
                 || HolderRules.isQueue(wait, excess.samples);
         return isPermit ? new LostPermits(evidence, excess).losing(wait) : List.of();
@@ -109,7 +109,7 @@ final class CausedLeaks {
     }
 
     private boolean isNew(EndedCall call) {
-        return evidence.usual().figure(MethodMisses.FAILED + call.method()) < NEW;
+        return evidence.usual().figure(Baseline.FAILED_CALLS + call.method()) < NEW;
     }
 
     /** Returns the cause to which the time of the call's failure was attributed; null if it is no other fault. */

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.Set;
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
 import java.lang.management.GarbageCollectorMXBean;
@@ -21,6 +22,12 @@ import tern.rpc.diagnosis.HeapGrowth.Use;
 
 /** Records the pauses of the garbage collectors, and the memory in use after collections. Thread-safe. */
 final class CollectorLog implements NotificationListener, PauseTimes {
+
+    private static final Set<String> TOOLS = Set.of(
+            "Heap Inspection Initiated GC",
+            "Heap Dump Initiated GC",
+            "Diagnostic Command",
+            "JvmtiEnv ForceGarbageCollection");
 
     private static final int MAX_PAUSES = 4_096;
 
@@ -288,5 +295,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
             times.add(Part.of(Part.Kind.COLLECTOR), pause.within(fromNanos, toNanos));
         }
         return times;
+    }
+
+    /** Returns whether a tool outside of the application has requested the collections with the given cause. */
+    static boolean isAskedForFromOutside(@Nullable String cause) {
+        return cause != null && TOOLS.contains(cause);
     }
 }

@@ -64,7 +64,7 @@ final class CollectorRules {
     void apply() {
         Part collector = Part.of(Kind.COLLECTOR);
         String reason = evidence.machine().collectionCause();
-        boolean asked = CollectorText.isAskedForFromOutside(reason);
+        boolean asked = CollectorLog.isAskedForFromOutside(reason);
         boolean other = asked || (reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata")));
         if (asked) {
             // A tool that requests collections may also count objects or write them to a file. The JVM stops during
@@ -196,6 +196,6 @@ final class CollectorRules {
         return phase != null
                 && part.kind() != Kind.LOG
                 && byCause.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
-                && excess.samples.computingIn(phase) >= StoreText.READS;
+                && excess.samples.areReadingResults(phase);
     }
 }

@@ -98,7 +98,7 @@ final class ConnectTimeOuts {
     private static boolean isOfConnecting(@Nullable Part failure) {
         return failure != null
                 && failure.kind() == Kind.PEER_FAILS
-                && failure.name().endsWith(FailedPeers.NOT_ACCEPTED);
+                && failure.name().endsWith(": " + Part.NOT_ACCEPTED);
     }
 
     private static boolean isTimedOut(EndedCall call, NamedTimes.Entry exchange) {

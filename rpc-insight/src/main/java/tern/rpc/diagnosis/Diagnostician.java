@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import tern.rpc.diagnosis.History.Episode;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -147,7 +148,11 @@ public final class Diagnostician {
      */
     public @Nullable Recorded recordedNow() {
         Recorded last = recording.last();
-        return last != null && last.isOf(latest.miss(), history.last()) ? last : null;
+        Miss miss = latest.miss();
+        Instant now = miss == null ? null : miss.since();
+        Episode episode = history.last();
+        boolean isPresent = episode != null && episode.miss().equals(now);
+        return last != null && last.isOf(now, isPresent ? episode.from() : null) ? last : null;
     }
 
     /**

@@ -22,6 +22,9 @@ record EndedCall(
         @Nullable String caller,
         @Nullable KeptFailure kept) {
 
+    /** One of this many calls that met the latency target is kept for comparison. */
+    static final int ONE_IN = 16;
+
     EndedCall(
             String method,
             CallLedger ledger,

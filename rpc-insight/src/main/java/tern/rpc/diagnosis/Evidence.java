@@ -1,5 +1,8 @@
 package tern.rpc.diagnosis;
 
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.PoolKind;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import tern.rpc.CallLedger;
@@ -82,5 +85,13 @@ record Evidence(
         long bad() {
             return Math.max(1, Math.max(late, failed) + refused + hung);
         }
+    }
+
+    /** Returns the workers that calls wait for. A process may have workers of several servers. */
+    @Nullable ObservedPool workers() {
+        return pools.stream()
+                .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
+                .max(Comparator.comparingInt(pool -> pool.now().waiting()))
+                .orElse(null);
     }
 }

@@ -171,7 +171,7 @@ final class ExcessTime {
     }
 
     private static boolean isAsUsual(EndedCall call, @Nullable Times usual) {
-        return usual != null && call.tookNanos() <= TimeOuts.AS_USUAL * usual.sum();
+        return usual != null && call.tookNanos() <= Baseline.AS_USUAL * usual.sum();
     }
 
     /**
@@ -181,7 +181,7 @@ final class ExcessTime {
     private boolean isSlower(EndedCall call, Times usual) {
         Times slow = evidence.usual().ofSlowCalls(call.method());
         boolean isAboveSlow =
-                slow != null && call.tookNanos() > slow.sum() && call.tookNanos() > TimeOuts.NOTABLE * usual.sum();
+                slow != null && call.tookNanos() > slow.sum() && call.tookNanos() > Baseline.SLOWER_THAN_USUAL * usual.sum();
         return isAboveSlow || call.tookNanos() >= LONGER * usual.sum();
     }
 

@@ -30,6 +30,9 @@ final class ExecutorNames {
 
     private static final String REACTOR_THREADS = "boundedElastic";
 
+    /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
+    static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
+
     /** The names of pools by the common names of their threads, as far as snapshots contain them. */
     private static final ConcurrentMap<String, String> POOLS = new ConcurrentHashMap<>();
 

@@ -23,9 +23,6 @@ final class ExecutorText {
     /** An executor gets many more tasks than usual if their number is at least this multiple of the usual number. */
     private static final double MORE_TASKS = 1.5;
 
-    /** The system property that sets the number of threads of Reactor's scheduler for blocking work. */
-    static final String ELASTIC_SIZE = "-Dreactor.schedulers.defaultBoundedElasticSize";
-
     private final Evidence evidence;
     private final ExcessTime excess;
     private final Map<String, PoolVerdict> pools;
@@ -46,7 +43,7 @@ final class ExecutorText {
      */
     @Nullable
     Change moreTasks(PoolSnapshot pool, double started) {
-        double usually = evidence.usual().reliableFigure(BaselineUpdater.TASKS + pool.name());
+        double usually = evidence.usual().reliableFigure(Baseline.TASKS + pool.name());
         boolean isFull = pool.active() >= pool.max() && pool.waiting() > pool.max();
         // If the tasks had become slower, fewer of them would be started.
         if (usually <= 0 || !isFull || started < MORE_TASKS * usually) {

@@ -34,9 +34,6 @@ final class FailurePart {
     /** The name that the diagnosis gives to a failure at a deadline that the caller has set. */
     static final String DEADLINE = "deadline of the caller";
 
-    /** The failure text for a peer that does not answer connection attempts. */
-    static final String NOT_ACCEPTED = "connections are not accepted in time";
-
     /** The simple names of exceptions that end a wait for a connection, with the ledger phases of these waits. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
@@ -111,7 +108,7 @@ final class FailurePart {
                 return named != null ? named : Account.part(pool, "");
             }
             if (one instanceof RejectedExecutionException) {
-                return RejectedTasks.part(chain, Exceptions.in(chain));
+                return Rejections.part(chain, Exceptions.in(chain));
             }
             if (Exceptions.isTimeOut(one)) {
                 return null;
@@ -316,7 +313,7 @@ final class FailurePart {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
             if (Exceptions.isConnectTimeOut(one)) {
-                return failing(FailedPeer.name(call, chain), NOT_ACCEPTED);
+                return failing(FailedPeer.name(call, chain), Part.NOT_ACCEPTED);
             }
             if (isOfNetwork(one)) {
                 String connecting = Exceptions.whileConnecting(chain, i);

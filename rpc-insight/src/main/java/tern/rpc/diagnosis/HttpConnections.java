@@ -95,7 +95,7 @@ final class HttpConnections {
         facts.add("samples  " + looks.connects + " of " + looks.all + " found a thread that opens a connection");
         if (2 * looks.slowlyConnectingCalls >= looks.connectingCalls) {
             facts.add("opens    " + looks.slowlyConnectingCalls + " calls were opening a connection for more than 1 s");
-            String name = host + ": " + FailurePart.NOT_ACCEPTED;
+            String name = host + ": " + Part.NOT_ACCEPTED;
             return new Found("PEER FAILS", name, Change.of(Where.PEER, FailureText.ofPeer(name) + place), facts);
         }
         return new Found(

@@ -33,7 +33,7 @@ final class LimitText {
             case "connection" ->
                 "open more connections in the caller, or send fewer concurrent calls: one connection has more calls"
                         + " in flight than rpc.server.max-in-flight-per-connection allows";
-            case Ranking.UNREAD -> "find out why the caller reads its answers too slowly";
+            case Part.UNREAD -> "find out why the caller reads its answers too slowly";
             default ->
                 "the application answers with " + part.name() + ": check the filter, gateway or rate limiter that"
                         + " refuses these requests";

@@ -131,7 +131,7 @@ final class LockText {
     /** Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a holder. */
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null
-                && part.name().startsWith(CodeText.SEMAPHORE)
+                && part.name().startsWith(Part.SEMAPHORE)
                 && excess.samples.ownersIn(part) == null
                 && excess.samples.looks(part) >= MIN_LOST_LOOKS;
     }
@@ -158,7 +158,7 @@ final class LockText {
      */
     private static @Nullable String permits(Part part, String place) {
         String less = "hold it for less time" + place;
-        if (part.name().startsWith(CodeText.SEMAPHORE)) {
+        if (part.name().startsWith(Part.SEMAPHORE)) {
             return "release each permit in a finally block, also if code fails, and " + less + "; otherwise allow"
                     + " more permits";
         }

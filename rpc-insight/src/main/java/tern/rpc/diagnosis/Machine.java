@@ -401,6 +401,11 @@ record Machine(
         return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();
     }
 
+    /** Returns whether most of this process's processor time is used by the garbage collector. */
+    boolean isBusyWithCollector() {
+        return collectorThreads() > 0.5 * Math.max(0.1, own());
+    }
+
     /** Returns whether threads that serve no call use most of this process's processor time. */
     boolean isBusyWithOtherThreads() {
         return !burners.isEmpty() && isBusyWith(burners.get(0));

@@ -40,7 +40,7 @@ final class MethodRates {
             known.keySet().retainAll(since.callers().keySet());
             since.callers()
                     .forEach((caller, sampled) -> known.computeIfAbsent(caller, unknown -> new Baseline.Figure())
-                            .learn(CallRecords.ONE_IN * sampled / seconds));
+                            .learn(EndedCall.ONE_IN * sampled / seconds));
         });
     }
 
@@ -123,7 +123,7 @@ final class MethodRates {
             Baseline.Figure known = callers.getOrDefault(method, Map.of()).get(entry.getKey());
             double usually = known == null ? 0 : known.value;
             MethodRate.Caller caller =
-                    new MethodRate.Caller(entry.getKey(), CallRecords.ONE_IN * entry.getValue() / length, usually);
+                    new MethodRate.Caller(entry.getKey(), EndedCall.ONE_IN * entry.getValue() / length, usually);
             boolean hasMore = largest == null || caller.perSecond() - usually > largest.perSecond() - largest.usual();
             largest = hasMore ? caller : largest;
         }

@@ -402,7 +402,7 @@ final class OperationCounts {
 
     /** Estimates the share of late or failed calls from the numbers of recorded calls. */
     private double shareOfBad(int bad, int good) {
-        double goodCalls = (double) CallRecords.ONE_IN * good;
+        double goodCalls = (double) EndedCall.ONE_IN * good;
         double recorded = bad / (bad + goodCalls);
         if (bad < CallRecords.BAD_CALLS) {
             return recorded;

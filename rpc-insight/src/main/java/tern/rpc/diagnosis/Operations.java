@@ -414,4 +414,9 @@ final class Operations {
     private @Nullable String shown(@Nullable StackTraceElement line, Phase phase) {
         return line == null ? null : excess.samples.shown(line, phase);
     }
+
+    /** Returns the place as the end of a phrase, with a leading {@code in}; empty if the place is unknown. */
+    static String at(@Nullable String place) {
+        return place == null ? "" : " in " + place;
+    }
 }

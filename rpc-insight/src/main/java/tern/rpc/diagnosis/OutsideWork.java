@@ -51,7 +51,7 @@ final class OutsideWork {
         }
         List<Operation> known = new ArrayList<>();
         for (OutsideOperations.Timed timed : evidence.outside()) {
-            double usually = evidence.usual().reliableFigure(BaselineUpdater.OUTSIDE + timed.key());
+            double usually = evidence.usual().reliableFigure(Baseline.OUTSIDE + timed.key());
             if (timed.kind() == phase && usually >= 0 && isOf(timed, name, threads)) {
                 known.add(new Operation(timed, usually));
             }

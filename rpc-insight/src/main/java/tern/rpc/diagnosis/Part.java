@@ -7,6 +7,26 @@ package tern.rpc.diagnosis;
  */
 record Part(Kind kind, String name) {
 
+    /** The prefix of the names that the diagnosis gives to waits for a permit of a semaphore. */
+    static final String SEMAPHORE = "Semaphore ";
+
+    /** The refusal reason for a caller that does not read its answers. */
+    static final String UNREAD = "unread";
+
+    /**
+     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
+     */
+    static final String STATUS = "status ";
+
+    /** The failure text for a peer that does not answer connection attempts. */
+    static final String NOT_ACCEPTED = "connections are not accepted in time";
+
+    /**
+     * The prefix of the names that the diagnosis gives to tasks of an executor that wait for other tasks of the same
+     * executor.
+     */
+    static final String TASKS_OF = "tasks of ";
+
     /** The kinds of activities, waits, pauses and failures. */
     enum Kind {
         /** The wait for a free worker thread. */

@@ -187,7 +187,7 @@ final class PoolText {
                     + sampledUser(verdict.pool().now().kind(), place);
         }
         String by = place + " (thread " + user.threads() + "*)";
-        if (user.operation() != null && RedisText.isBlocking(user.operation())) {
+        if (user.operation() != null && RedisCommands.isBlocking(user.operation())) {
             return "use a client with separate connections for the blocking command " + user.operation() + " in " + by
                     + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; a larger pool does not"
                     + " help for long";

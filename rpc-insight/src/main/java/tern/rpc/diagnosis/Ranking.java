@@ -61,14 +61,6 @@ final class Ranking {
 
     private static final Set<Kind> OPERATIONS = EnumSet.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC);
 
-    /** The refusal reason for a caller that does not read its answers. */
-    static final String UNREAD = "unread";
-
-    /**
-     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
-     */
-    static final String STATUS = "status ";
-
     /** Fewer samples of calls that wait for a connection do not show what the pool does. */
     private static final int MIN_POOL_LOOKS = 4;
 

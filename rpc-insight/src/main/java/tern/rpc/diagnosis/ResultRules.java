@@ -158,7 +158,7 @@ final class ResultRules {
     }
 
     private boolean isOverfull(PoolSnapshot pool) {
-        double usually = Math.max(1, evidence.usual().figure(BaselineUpdater.QUEUE + pool.name()));
+        double usually = Math.max(1, evidence.usual().figure(Baseline.QUEUE + pool.name()));
         return pool.active() >= pool.max() && pool.waiting() >= MUCH_LONGER * usually;
     }
 
@@ -240,7 +240,7 @@ final class ResultRules {
         Part waiting = executor.waiting();
         boolean isFull = pool == null ? executor.isFull() : pool.pool().now().waiting() > 0;
         return waiting != null && isFull && executor.isOwnWait(waiting)
-                ? new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name())
+                ? new Part(Kind.RESULT, Part.TASKS_OF + name + " in " + waiting.name())
                 : null;
     }
 }

@@ -208,7 +208,7 @@ final class SilentStores {
                 .flatMap(counted -> counted.call().ledger().named().stream())
                 .filter(entry -> PeerKinds.of(entry.kind()) == Kind.REDIS)
                 .map(NamedTimes.Entry::name)
-                .anyMatch(name -> RedisText.isBlocking(name) || RedisText.stopsServer(name));
+                .anyMatch(name -> RedisCommands.isBlocking(name) || RedisCommands.stopsServer(name));
     }
 
     /**

@@ -198,7 +198,7 @@ final class Stampedes {
                         "let one call load a missing entry of the cache while the others wait for it or get the"
                                 + " previous value (@Cacheable(sync = true), a loading cache with refreshAfterWrite,"
                                 + " or one lock for each"
-                                + " key)" + StoreText.at(operations.placeOf(phase, part.name())) + ": "
+                                + " key)" + Operations.at(operations.placeOf(phase, part.name())) + ": "
                                 + found.text()
                                 + ": " + part.name() + "; a different pool size does not help"),
                 facts);
@@ -289,7 +289,7 @@ final class Stampedes {
         long without = good.stream()
                 .filter(call -> !ran(call, phase, name) && recorded.stream().anyMatch(burst -> burst.meets(call)))
                 .count();
-        return CallRecords.ONE_IN * without
+        return EndedCall.ONE_IN * without
                 > recorded.stream().mapToInt(Burst::calls).sum();
     }
 

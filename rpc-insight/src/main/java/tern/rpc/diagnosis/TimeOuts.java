@@ -17,12 +17,6 @@ import tern.rpc.diagnosis.Part.Kind;
 /** Describes timeouts that end calls although their work takes no longer than usual. */
 final class TimeOuts {
 
-    /** An operation took about its usual time if it took at most this multiple of its usual time. */
-    static final double AS_USUAL = 1.3;
-
-    /** An operation took longer than usual if it took more than this multiple of its usual time. */
-    static final double NOTABLE = 1.1;
-
     /**
      * A timeout between the usual time and the time of the slowest tenth ends at most this share of the operations. If
      * the timeout ends a larger share of the operations, the operation has become slower.
@@ -151,7 +145,7 @@ final class TimeOuts {
      * after timeouts takes longer, although no single attempt took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
-        if (call.tookNanos() <= Math.max((double) excess.targetNanos(), AS_USUAL * usualNanos(call.method()))) {
+        if (call.tookNanos() <= Math.max((double) excess.targetNanos(), Baseline.AS_USUAL * usualNanos(call.method()))) {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
@@ -159,7 +153,7 @@ final class TimeOuts {
                 phase == null ? new Operations.Sum(0, 0) : RepeatedOperations.attempts(call, phase, part.name());
         return phase != null
                 && attempts.count() > 1
-                && attempts.eachNanos() <= AS_USUAL * operations.usualNamed(phase, part.name());
+                && attempts.eachNanos() <= Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
     }
 
     /** Returns how long calls to the given method usually take; 0 if unknown. */
@@ -329,12 +323,12 @@ final class TimeOuts {
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
         double slow = slowEach(part, usualCount);
-        boolean isMuchLonger = timeout > AS_USUAL * usually;
+        boolean isMuchLonger = timeout > Baseline.AS_USUAL * usually;
         // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
-                || (slow > 0 && timeout > NOTABLE * usually && timeout > NOTABLE * slow);
-        if (isLong || (answers.areEnough() && answers.meanNanos() > AS_USUAL * usually)) {
+                || (slow > 0 && timeout > Baseline.SLOWER_THAN_USUAL * usually && timeout > Baseline.SLOWER_THAN_USUAL * slow);
+        if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }
         double expected = timeout <= usually ? 1 : slow > 0 && timeout > slow ? FEW : isMuchLonger ? SOME : MOST;

@@ -16,6 +16,12 @@ import javax.management.ObjectName;
  */
 final class VmOperations {
 
+    /**
+     * The minimum duration of a JVM operation that can be the reason for a pause of the process. Shorter pauses of the
+     * process are not measured.
+     */
+    static final double MIN_PAUSE_NANOS = 20e6;
+
     private static final double KEPT_SECONDS = 60;
 
     /**

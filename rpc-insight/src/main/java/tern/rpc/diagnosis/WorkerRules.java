@@ -17,7 +17,7 @@ final class WorkerRules {
     private static final double FULL = 0.8;
 
     /** The refusal reasons caused by limits other than the number of workers. */
-    private static final Set<String> LIMITS = Set.of("method", "connection", Ranking.UNREAD);
+    private static final Set<String> LIMITS = Set.of("method", "connection", Part.UNREAD);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -87,7 +87,7 @@ final class WorkerRules {
     }
 
     private double workers() {
-        ObservedPool pool = WorkerText.pool(evidence);
+        ObservedPool pool = evidence.workers();
         return pool == null ? 0 : pool.now().max();
     }
 
@@ -102,6 +102,6 @@ final class WorkerRules {
 
     /** Returns whether a call that was refused for the given reason found no free worker. */
     static boolean isForWorkers(String reason) {
-        return !LIMITS.contains(reason) && !reason.startsWith(Ranking.STATUS);
+        return !LIMITS.contains(reason) && !reason.startsWith(Part.STATUS);
     }
 }

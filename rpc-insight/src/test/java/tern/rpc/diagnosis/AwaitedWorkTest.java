@@ -201,7 +201,7 @@ class AwaitedWorkTest {
         thread.start();
         thread.join();
         for (int second = 0; second < SECONDS; second++) {
-            calls.usualFigure(BaselineUpdater.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
+            calls.usualFigure(Baseline.OUTSIDE + Phase.HTTP + " POST sms:80/send", 12e6);
         }
     }
 

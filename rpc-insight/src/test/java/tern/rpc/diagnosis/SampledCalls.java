@@ -205,7 +205,7 @@ final class SampledCalls {
         OutsideOperations.Timed timed = new OutsideOperations.Timed(Phase.RPC, name, "", millis * 1e6);
         outside.add(timed);
         for (int second = 0; second < LEARNT_SECONDS; second++) {
-            usual.learn(BaselineUpdater.OUTSIDE + timed.key(), usualMillis * 1e6);
+            usual.learn(Baseline.OUTSIDE + timed.key(), usualMillis * 1e6);
         }
         return this;
     }
