@@ -1,13 +1,11 @@
-package tern.rpc.serialization.json;
-
-import tern.rpc.serialization.LargeMessages;
+package tern.rpc.serialization;
 
 /**
  * Estimates the memory of the objects that a JSON text describes, before they are created. Three bytes of text can
  * describe an object of more than 60 bytes. Without a check, a text of a few megabytes could therefore fill a small
  * heap.
  */
-final class ObjectEstimate {
+public final class JsonEstimate {
 
     private static final int OBJECT_BYTES = 64; // the size of an empty LinkedHashMap and its slot in a list
     private static final int ARRAY_BYTES = 40;
@@ -15,10 +13,23 @@ final class ObjectEstimate {
     // the size of an entry of a LinkedHashMap and its slot in the hash table
     private static final int MEMBER_BYTES = 48;
 
-    private ObjectEstimate() {}
+    /**
+     * Objects take at most about this multiple of their estimate. A text is decoded through a buffer of characters, and
+     * the objects of a class with many fields are larger than the estimate.
+     */
+    private static final int MARGIN = 4;
 
-    /** @throws tern.rpc.serialization.SerializationException if the objects do not fit into a quarter of the heap */
-    static void check(byte[] json, int offset, int length) {
+    private JsonEstimate() {}
+
+    /** Returns the memory to reserve for the objects of a request, in bytes. */
+    public static long maxBytes(byte[] json, int length) {
+        return LargeMessages.isChecked(length)
+                ? Math.min(LargeMessages.maxObjectBytes(length), MARGIN * bytes(json, 0, length))
+                : 0;
+    }
+
+    /** @throws SerializationException if the objects do not fit into a quarter of the heap */
+    public static void check(byte[] json, int offset, int length) {
         if (LargeMessages.isChecked(length)) {
             LargeMessages.checkObjects(bytes(json, offset, length), length);
         }

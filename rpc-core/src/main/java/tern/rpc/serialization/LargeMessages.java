@@ -89,14 +89,20 @@ public final class LargeMessages {
      * Waits until the objects of a request fit into memory. Must not be called on an event loop.
      *
      * @param bytes the size of the uncompressed request
+     * @param objectBytes the maximum memory of the request's objects, such as {@link #maxObjectBytes}
      * @param tenant identifies the caller; memory is shared between tenants
      * @return the permits, which the caller must pass to {@link #release} when the request has been decoded; negative
      *     if they are permits of the memory for requests of medium size
      * @throws RpcException RESOURCE_EXHAUSTED if the permits do not become available within three seconds, or if too
      *     many other requests are waiting
      */
+    public static int startReading(int bytes, long objectBytes, Object tenant) {
+        return isChecked(bytes) ? acquire(bytes, objectBytes >> 10, tenant) : 0;
+    }
+
+    /** Like {@link #startReading(int, long, Object)}, for a request whose objects may take {@link #maxObjectBytes}. */
     public static int startReading(int bytes, Object tenant) {
-        return isChecked(bytes) ? acquire(bytes, maxObjectBytes(bytes) >> 10, tenant) : 0;
+        return startReading(bytes, maxObjectBytes(bytes), tenant);
     }
 
     /**

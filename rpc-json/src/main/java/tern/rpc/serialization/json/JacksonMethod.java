@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.JavaShape;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ValueType;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
@@ -104,7 +105,7 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage) {
-        ObjectEstimate.check(json, offset, length);
+        JsonEstimate.check(json, offset, length);
         int mark = byteOrderMark(json, offset, length);
         return body.read(json, offset + mark, length - mark, oneMessage);
     }
@@ -149,7 +150,7 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object readResult(byte[] json, int offset, int length) {
-        ObjectEstimate.check(json, offset, length);
+        JsonEstimate.check(json, offset, length);
         return result == null ? null : body.value(result, json, offset, length);
     }
 

@@ -21,6 +21,7 @@ import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.JsonError;
 import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.LargeWork;
@@ -160,6 +161,19 @@ public final class TripleCodecs {
     /** Decodes the bytes of a message. */
     interface Reading<T> {
         T read(byte[] bytes, int length);
+
+        /** Returns the maximum memory of the message's objects, in bytes. */
+        default long objectBytes(byte[] bytes, int length) {
+            return LargeMessages.maxObjectBytes(length);
+        }
+    }
+
+    /** Decodes a JSON text, whose structure shows how much memory its objects need. */
+    interface JsonReading<T> extends Reading<T> {
+        @Override
+        default long objectBytes(byte[] bytes, int length) {
+            return JsonEstimate.maxBytes(bytes, length);
+        }
     }
 
     /**
@@ -280,7 +294,8 @@ public final class TripleCodecs {
                 length = inflated.position();
             }
             if (connection != null) {
-                permits = LargeMessages.startReading(length, connection.network());
+                permits = LargeMessages.startReading(
+                        length, reading.objectBytes(bytes, length), connection.network());
                 if (unpacked != null) {
                     unpacked.startDecoding(length);
                 }
