@@ -27,7 +27,7 @@ public final class CallHead {
     }
 
     /**
-     * @param method the method name; for a generic call, the method that an argument names
+     * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
      * @param written the service and method as the caller wrote them, for error messages to the caller. These messages
      *     omit the name under which the server exports the service, because it would reveal that the service exists
@@ -73,7 +73,7 @@ public final class CallHead {
     }
 
     /**
-     * Returns the method name, without parameter types. For a generic call, this is the method that an argument names;
+     * Returns the method name, without parameter types. For a generic call, this is the method named by an argument;
      * for an echo, {@code $echo}. The method is looked up later, so it may not exist.
      */
     public String method() {
@@ -111,8 +111,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns the caller: the principal that an earlier authorizer returned, or otherwise the subject of the
-     * certificate that TLS verified. Returns null if the caller is unknown.
+     * Returns the caller: the principal returned by an earlier authorizer, or otherwise the subject of the certificate
+     * that TLS verified. Returns null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

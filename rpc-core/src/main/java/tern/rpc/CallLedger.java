@@ -5,9 +5,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the time that a served call spends in each phase, and counts its operations of each kind. Only the thread
- * that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose comments
- * permit calls from any thread. A phase that ends during a read may be missing from the values read.
+ * Records the time that a served call spends in each phase, and counts the call's operations of each kind. Only the
+ * thread that runs the call may write to its ledger. Any thread may read the ledger, and may call the methods whose
+ * comments say so. If a phase ends while the ledger is being read, the values read may not include it.
  *
  * <p>The ledger includes the work of other threads for the call. For example, three parallel operations of 40 ms add
  * 120 ms.
@@ -135,16 +135,17 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the name of the operation of the given kind that the call's thread runs; null if it runs none, or if the
-     * name is not known yet. Any thread may call this.
+     * Returns the name of the operation of the given kind that the call's thread is running; null if the thread runs no
+     * such operation, or if the name is not known yet. Any thread may call this.
      */
     public @Nullable String running(Phase kind) {
         return phases.running(kind);
     }
 
     /**
-     * Gives another name to the operation of the given kind that the call's thread runs, for example a name that
-     * includes its result. {@link #running} then returns this name. Does nothing if the thread runs no such operation.
+     * Renames the operation of the given kind that the call's thread is running, for example to a name that includes
+     * the operation's result. {@link #running} then returns this name. Does nothing if the thread runs no such
+     * operation.
      *
      * @param name as in {@link #leave(Phase, String)}
      */
@@ -219,9 +220,7 @@ public final class CallLedger {
         }
     }
 
-    /**
-     * Returns the operations of this call that were recorded with their names; may be empty. Any thread may call this.
-     */
+    /** Returns this call's named operations; may be empty. Any thread may call this. */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -257,23 +256,23 @@ public final class CallLedger {
     }
 
     /**
-     * Returns whether the call has ended. A resource that the call borrowed and did not return before its end has
-     * leaked.
+     * Returns whether the call has ended. If the call borrowed a resource and did not return it in time, the resource
+     * has leaked.
      */
     public boolean isEnded() {
         return whole().ended;
     }
 
     /**
-     * Returns when the call ended, on the ledger's clock. Must be called only if the call has ended, because the time is
-     * unknown before. Any thread may call this method.
+     * Returns when the call ended, on the ledger's clock. Must be called only after the call has ended, because the
+     * time is not known earlier. Any thread may call this method.
      */
     public long endedNanos() {
         return whole().endedNanos;
     }
 
     /**
-     * Changes the phase without counting an operation, for example to read the result of an operation.
+     * Changes the phase without counting an operation, for example to read an operation's result.
      *
      * @return the previous phase
      */
@@ -320,8 +319,8 @@ public final class CallLedger {
     /**
      * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
      * started. While the call runs, returns the operations that are running and the tasks that are waiting. The list
-     * has at most 64 entries. The times of the entries are not part of {@link #nanos}, because the call has not
-     * necessarily waited for the operations and tasks. Any thread may call this method.
+     * has at most 64 entries. Their times are not included in {@link #nanos}, because the call has not necessarily
+     * waited for them. Any thread may call this method.
      */
     public List<NamedTimes.Entry> unfinished() {
         CallLedger call = whole();
@@ -386,7 +385,7 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call. The added time is at most the time for
+     * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the time for
      * which the call's thread was idle. Nothing is added after the call has been answered. The part's thread calls this
      * when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
      */
@@ -437,9 +436,9 @@ public final class CallLedger {
 
     /**
      * Returns the time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's thread may wait
-     * for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and then
-     * from {@code OWN}. Any thread may call this.
+     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's thread may be
+     * waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code UNATTRIBUTED}
+     * and then from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */
@@ -451,7 +450,10 @@ public final class CallLedger {
         return known == null ? phases.nanos(kind, now) : known.nanosWith(phases, kind, now);
     }
 
-    /** Returns the number of operations of the given kind that all threads have started. Any thread may call this. */
+    /**
+     * Returns the number of operations of the given kind, started by any of the call's threads. Any thread may call
+     * this.
+     */
     public int count(Phase kind) {
         OtherThreads known = others;
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));

@@ -24,7 +24,7 @@ public final class CallOptions {
     /** The header that contains the tag of a call. Dubbo uses an attachment with the same name. */
     private static final String TAG = "dubbo.tag";
 
-    /** Part of the name of each class that Mockito creates for a mocked interface. */
+    /** A part of the class name of every mock that Mockito creates for an interface. */
     private static final String MOCK = "$MockitoMock$";
 
     private final Metadata headers;
@@ -75,8 +75,7 @@ public final class CallOptions {
     }
 
     /**
-     * Reports a missing name or value immediately, because the transports would report the mistake late or drop the
-     * header.
+     * Reports a missing name or value immediately. The transports would report the mistake late, or drop the header.
      */
     private static void checkHeader(@Nullable String name, @Nullable Object value) {
         if (name == null || name.isEmpty()) {
@@ -176,8 +175,8 @@ public final class CallOptions {
      * in this object applies. A header in this object replaces all headers with the same name that the given proxy has.
      *
      * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
-     * mock or implementation. The options then have no effect. A warning in the log reports options without effect,
-     * except for mocks that Mockito created.
+     * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
+     * mock.
      *
      * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may wrap a
      *     Tern proxy, but the calls of the wrapped proxy would not have the options
@@ -259,9 +258,7 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /**
-     * Creates a copy of a proxy with other options. The invocation handlers of Tern's proxies implement this interface.
-     */
+    /** Copies a proxy with additional options. The invocation handlers of Tern's proxies implement this interface. */
     public interface Target {
         /** Returns a proxy for the same service whose calls have the options of this proxy and the given options. */
         Object with(CallOptions options);

@@ -95,8 +95,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. A full executor may run a task on the thread that
-     * submits the task, which is then a thread of the call.
+     * Runs the task on a thread that already works on the call. A full executor may run the task on the submitting
+     * thread, which already works on the call.
      */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);

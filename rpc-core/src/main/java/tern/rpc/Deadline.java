@@ -14,7 +14,7 @@ public final class Deadline {
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    // Where the deadline comes from: the TimeLimit of a call, or the served method whose deadline the call inherits.
+    // The origin of the deadline: the TimeLimit of a call, or the served method whose deadline the call inherits.
     private final @Nullable Object origin;
 
     private Deadline(long nanoTime, @Nullable Object origin) {
@@ -42,8 +42,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns this deadline for calls that the given method makes while it is served. Error messages of these calls
-     * name the method.
+     * Returns this deadline for the nested calls that the given served method makes. Their error messages name this
+     * method.
      */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);

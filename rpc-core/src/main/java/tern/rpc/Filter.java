@@ -22,7 +22,7 @@ public interface Filter {
      *
      * @param next executes the call: the next filter or the last step
      * @return a stage of the answer, never null, such as the stage that {@code next} returns. If the call is not passed
-     *     on, the stage has the answer of this filter
+     *     on, the stage completes with this filter's own answer
      * @throws RuntimeException to fail the call. For the caller, this is the same as a stage that fails
      */
     CompletionStage<Response> invoke(Invocation call, Invoker next);

@@ -59,7 +59,7 @@ final class MethodAnnotations {
     }
 
     /**
-     * Checks that {@link RpcMethod} is used only on methods for which it has an effect.
+     * Checks that {@link RpcMethod} is used only on methods that can be called remotely.
      *
      * @throws IllegalArgumentException if a static or private method of the interface has the annotation
      */

@@ -63,7 +63,7 @@ public final class MethodDescriptor {
         return signature.requests();
     }
 
-    /** Returns how the Java signature represents the answers, such as a value, a future or a stream. */
+    /** Returns the form of the answers in the Java signature, such as a value, a future or a stream. */
     public JavaShape responses() {
         return signature.responses();
     }

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The work that other threads do for one call: the total times and counts by phase, and the parts of the call that
- * these threads are currently running. Thread-safe.
+ * The work of other threads for one call: the total times and counts by phase, and the parts of the call that these
+ * threads are currently running. Thread-safe.
  */
 final class OtherThreads {
 
@@ -108,8 +108,7 @@ final class OtherThreads {
     }
 
     /**
-     * Lists a task that waits for a thread. This method does not count the wait, because it is recorded when the task
-     * starts.
+     * Lists a task that waits for a thread. The wait is not counted here, because it is recorded when the task starts.
      */
     synchronized void queued(AsyncOperation task) {
         if (running.size() < MAX_OPERATIONS) {

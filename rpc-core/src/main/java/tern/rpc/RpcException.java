@@ -56,7 +56,7 @@ public class RpcException extends RuntimeException {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
-    /** Creates a failure with the status of another failure, which is its cause. */
+    /** Creates a failure with the status of its cause, which is another failure. */
     public RpcException(Status status, Executed executed, Throwable cause) {
         this(status, executed, cause, new Metadata(), true);
     }
@@ -141,9 +141,9 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Returns the exception to report for a call whose last attempt failed with this exception. If an earlier attempt
-     * is more likely to have run than the last attempt, the returned exception says that the method may have run, or
-     * has run. Otherwise, the method returns this exception.
+     * Returns the exception to report for a call whose last attempt failed with this exception. If the method is more
+     * likely to have run in an earlier attempt than in the last one, the returned exception says that it may have run,
+     * or has run. Otherwise, returns this exception.
      *
      * @param earlier whether the method ran in an earlier attempt of the call
      */

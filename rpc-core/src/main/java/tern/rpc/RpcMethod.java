@@ -16,8 +16,8 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * Whether calls can be repeated without harm. The client may repeat such calls even if the method may already have
-     * run.
+     * Whether calls can be repeated without harm. The client is then allowed to repeat a call even if the method may
+     * already have run.
      */
     boolean idempotent() default false;
 

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerContext {
 
-    /** Limits how many failures of listeners are logged, because callers may cancel any number of calls. */
+    /** Limits how many listener failures are logged, because callers can cancel any number of calls. */
     private static final SeldomWarning FAILED_LISTENER =
             new SeldomWarning(LoggerFactory.getLogger(ServerContext.class), NanoClock.SYSTEM);
 
@@ -54,7 +54,7 @@ public final class ServerContext {
         this.whole = this;
     }
 
-    /** Creates a context of the same call for a task on another thread. */
+    /** Creates a context of the same call for a task that runs on another thread. */
     private ServerContext(ServerContext whole, CallLedger part) {
         this.principal = whole.principal;
         this.call = whole.call;
@@ -258,9 +258,9 @@ public final class ServerContext {
     }
 
     /**
-     * Returns whether the caller has stopped waiting. Possible reasons are an expired deadline, a cancellation, a lost
-     * connection, and a stream that the server has ended, for example because the caller read too slowly. Calls that
-     * the method has made through Tern are then cancelled, too, and further calls fail.
+     * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
+     * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
+     * read too slowly. Calls that the method has made through Tern are then cancelled, too, and further calls fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

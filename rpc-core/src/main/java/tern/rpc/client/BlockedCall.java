@@ -13,8 +13,8 @@ import tern.rpc.transport.EventLoopThread;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A nested call that has no filters and whose caller blocks. The call stores the provider of the last attempt. Only the
- * caller's thread uses it, but any thread may cancel it.
+ * A nested call without filters whose caller blocks. Remembers the provider of the last attempt. Only the caller's
+ * thread uses this object, but any thread may cancel the call.
  */
 final class BlockedCall extends NestedCall {
 

@@ -45,7 +45,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * @param executor runs the callbacks of probes
-     * @param timer runs the checks for providers on behalf of waiting calls, and examines silent providers
+     * @param timer checks on behalf of waiting calls whether a provider is available, and checks silent providers
      */
     EndpointInvoker(
             ServiceKey service,
@@ -91,7 +91,7 @@ final class EndpointInvoker implements AutoCloseable {
         return passedOnUnseen;
     }
 
-    /** Returns the object that makes calls wait for a provider. */
+    /** Returns the object that lets calls wait for a provider. */
     ProviderWait providerWait() {
         return wait;
     }
@@ -200,7 +200,7 @@ final class EndpointInvoker implements AutoCloseable {
             boolean isCopy) {
         long now = clock.nanoTime();
         boolean missing = failure != null && cluster.isServiceMissing(target, failure, now);
-        // a missing service does not show how quick or reliable the provider's other services are
+        // a missing service says nothing about how fast or reliable the provider's other services are
         boolean isMoved = FurtherAttempts.isMoved(failure);
         // a probe has a later deadline than the call
         Deadline deadline = isCopy ? Deadline.none() : call.deadline();
@@ -235,8 +235,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records an attempt that will be cancelled because another provider answered first. The record is a part of the
-     * state of the attempt's provider.
+     * Records, in the state of its provider, an attempt that will be cancelled because another provider answered first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
@@ -282,8 +281,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Returns the connection for an asynchronous attempt. If the connection cannot be opened, for example because the
-     * client's keys cannot be used, fails the attempt. If this method threw an exception instead, no code would handle
-     * it, and the attempt would stay in flight for ever.
+     * client's keys cannot be used, fails the attempt. If this method threw an exception instead, nothing would handle
+     * it, and the attempt would stay in flight forever.
      *
      * @return null if the attempt has failed
      */

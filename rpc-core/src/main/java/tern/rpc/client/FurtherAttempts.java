@@ -33,17 +33,17 @@ final class FurtherAttempts {
     private static final Logger LOG = LoggerFactory.getLogger(FurtherAttempts.class);
 
     /**
-     * The minimum time without an answer to the client's ping. A provider that is only slow answers the ping earlier.
-     * The time that the connection needs to send a ping is added to this minimum.
+     * A provider counts as silent if it has not answered the client's ping for this time, plus the time that the
+     * connection needs to send a ping. A provider that is only slow answers the ping earlier.
      */
     private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The interval at which providers are examined while calls to idempotent methods are in flight. */
+    /** The interval between checks for silent providers while calls to idempotent methods are in flight. */
     private static final long LOOK_MILLIS = 250;
 
     /**
      * The failure of an attempt that was ended because its provider is silent. The retry budgets have already counted
-     * its retry.
+     * the retry of this attempt.
      */
     private static final class SilentProvider extends RpcException {
         private static final long serialVersionUID = 1;
@@ -58,9 +58,9 @@ final class FurtherAttempts {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Runnable look = this::look;
-    private final AtomicBoolean looking = new AtomicBoolean(); // whether an examination of the providers is scheduled
+    private final AtomicBoolean looking = new AtomicBoolean(); // whether a check for silent providers is scheduled
 
-    /** @param timer runs the examinations of the providers; they do not block */
+    /** @param timer runs the checks for silent providers, which do not block */
     FurtherAttempts(Cluster cluster, RetryPolicy retries, NanoClock clock, ScheduledExecutorService timer) {
         this.cluster = cluster;
         this.retries = retries;

@@ -84,7 +84,7 @@ final class Hedging {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
 
-    /** Counts a hedge that has been sent. */
+    /** Counts a sent hedge. */
     void sent() {
         budget.sent.increment();
     }

@@ -17,7 +17,7 @@ final class NonBlockingThreads {
 
     private static final String MARK = "reactor.core.scheduler.NonBlocking";
 
-    /** Whether a class of threads has the mark. */
+    /** Whether a thread class has Reactor's marker interface. */
     private static final ClassValue<Boolean> MARKED = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {

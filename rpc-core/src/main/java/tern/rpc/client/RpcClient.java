@@ -62,18 +62,15 @@ public final class RpcClient implements AutoCloseable {
      */
     private static final int CALLBACK_THREADS = 200;
 
-    /**
-     * The time for which a new reference waits for its first addresses. Name resolution usually takes a few
-     * milliseconds.
-     */
+    /** How long a new reference waits for its first addresses. Name resolution usually takes a few milliseconds. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** The maximum number of simultaneous lookups of host names. A name server may take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
     /**
-     * The transport for one protocol, and the connections that references share. References share connections only if
-     * they have the same supplier of TLS settings.
+     * The transport for one protocol, with the connections that its references share. Only references with the same
+     * supplier of TLS settings share connections.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
@@ -213,9 +210,9 @@ public final class RpcClient implements AutoCloseable {
     /**
      * The counts for one service since the client started.
      *
-     * @param retries attempts that repeated a failed attempt
-     * @param hedges attempts sent to a second provider because the first attempt was slow
-     * @param fallbacks calls that no provider accepted and that a fallback answered
+     * @param retries the number of the number of attempts that repeated a failed attempt
+     * @param hedges the number of the number of attempts sent to a second provider because the first attempt was slow
+     * @param fallbacks the number of calls that no provider accepted and a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
@@ -261,7 +258,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the interface or a setting is invalid; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached; CANCELLED if
-     *     the thread is interrupted during the check, which stays interrupted
+     *     the thread is interrupted during the check; the interrupt flag stays set
      * @throws IllegalStateException if this client is closed
      */
     public <T> T refer(ServiceReference<T> reference) {
@@ -275,7 +272,7 @@ public final class RpcClient implements AutoCloseable {
         try {
             return connected(reference, service, wire, endpoints);
         } catch (RuntimeException | Error e) {
-            // The caller gets no proxy, so no other code would close the connections.
+            // The caller gets no proxy, so nothing else would close the connections.
             references.remove(endpoints);
             endpoints.close();
             if (e instanceof RejectedExecutionException) {
@@ -349,7 +346,7 @@ public final class RpcClient implements AutoCloseable {
 
     /**
      * Connects to a provider of a reference immediately, even during the pause after a failed attempt, and blocks until
-     * a provider is connected. Use it when the application knows that a provider has just started.
+     * a provider is connected. Call this when the application knows that a provider has just started.
      *
      * @param proxy a proxy that {@link #refer} returned
      * @param atMost the maximum time to block
@@ -411,10 +408,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the timeout of calls that have no more specific timeout. This timeout includes all attempts. The client
-         * sends the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The
-         * server may have run it nevertheless. Streams have no default timeout (see
-         * {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout for calls without a more specific one. It covers all attempts of a call. The client sends
+         * the remaining time to the server. When the timeout expires, the call fails with DEADLINE_EXCEEDED. The server
+         * may nevertheless have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
          * @param timeout a positive duration; the default is 3 seconds
          */

@@ -98,8 +98,8 @@ public final class Cluster implements AutoCloseable {
     /**
      * Subscribes to the source of the provider list.
      *
-     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. Does not wait
-     *     if another reference has already waited for the same list without success
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider. There is no
+     *     wait if another reference has already waited for the same list in vain
      */
     public void start(Duration atMost) {
         SharedSources.Subscription made = sources.subscribe(source, service, this::changed);
@@ -287,7 +287,10 @@ public final class Cluster implements AutoCloseable {
                 : group;
     }
 
-    /** Connects to the providers with the tag, which were left out because the providers have too many tags. */
+    /**
+     * Connects to the providers with the given tag. They were left out because the providers have too many different
+     * tags.
+     */
     private synchronized @Nullable Group connectedGroup(String method, String tag, boolean forceTag) {
         String leftOut = routes.of(method).leftOut(tagOrDefault(tag));
         if (leftOut != null && choice.want(leftOut)) {
@@ -322,8 +325,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Records a failed attempt, and returns whether the provider lacks the whole service. If it does, this reference
-     * avoids the provider for some time while another provider can take the calls.
+     * Records a failed attempt, and returns whether the provider lacks the whole service. If so, this reference avoids
+     * the provider for some time, as long as another provider can take the calls.
      */
     public boolean isServiceMissing(Target target, RpcException failure, long now) {
         RemoteFailures.Missing missing = RemoteFailures.missing(failure);
@@ -354,7 +357,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Records the outcome of an attempt that has ended. The method and the tag must be the values that were passed to
-     * {@link #pick}. With another method or tag, another balancer would record the outcome.
+     * {@link #pick}. Otherwise, the wrong balancer would record the outcome.
      *
      * @param tag the call's tag, or empty for the reference's tag
      */
@@ -459,12 +462,12 @@ public final class Cluster implements AutoCloseable {
         return source.advice();
     }
 
-    /** Returns the name that messages use for the source. */
+    /** Returns the name of the source for messages. */
     public String sourceName() {
         return source.toString();
     }
 
-    /** Ends the use of the source and of the connections. A second call has no effect. */
+    /** Releases the source and the connections. A second call has no effect. */
     @Override
     public void close() {
         SharedSources.@Nullable Subscription current;

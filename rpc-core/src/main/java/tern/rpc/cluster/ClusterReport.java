@@ -17,7 +17,7 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time when the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of unlisted providers that still answer and stay in use
+ * @param held the number of unlisted providers that stay in use because they still answer
  * @param heldFor how long unlisted providers have been kept in use, or zero if there are none
  * @param heldWhy the list change that was not applied, or empty if no unlisted providers are kept in use
  * @param providers the providers that the client connects to

@@ -11,14 +11,14 @@ import tern.rpc.endpoint.Candidate;
  * Sends calls with the same key to the same provider, in proportion to the weights. The hash of the key selects one of
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
  * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
- * flight. A list change moves only the keys of added and removed providers. A choice takes constant time unless it is
- * the first choice for its slot or skips a provider. Thread-safe.
+ * flight. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
+ * time unless it is the first choice for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
     /**
-     * The number of slots. The number of slots must not depend on the number of providers, because a list change could
-     * then move all keys.
+     * The number of slots. It must not depend on the number of providers, because a list change could then move all
+     * keys.
      */
     private static final int SLOTS = 1 << 16;
 
@@ -33,12 +33,15 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. If only 1.25 times the
-     * mean were allowed, a mean of very few calls would restrict the choice too much.
+     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. Without this addition,
+     * the choice would be restricted too much while there are only few calls.
      */
     private static final int FEW = 2;
 
-    /** How long a computed mean number of calls in flight is reused. Computing the mean examines all providers. */
+    /**
+     * How long the computed mean number of calls in flight is reused, because computing it requires looking at all
+     * providers.
+     */
     private static final long BOUND_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final double UNKNOWN = -1;

@@ -62,7 +62,7 @@ public final class Ejection {
 
     /** Returns how long the provider has been ejected, in nanoseconds, or 0 if it is not ejected. */
     long sinceNanos(long now) {
-        return isNow(now) ? Math.max(0, now - sinceNanos) : 0; // another thread may have read the clock earlier
+        return isNow(now) ? Math.max(0, now - sinceNanos) : 0; // now may be before the ejection by another thread
     }
 
     /** Returns the reason for the last ejection, or an empty string if the provider has never been ejected. */

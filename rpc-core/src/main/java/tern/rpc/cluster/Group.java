@@ -15,8 +15,8 @@ import tern.rpc.endpoint.Outcome;
 final class Group {
 
     /**
-     * A provider in another zone is preferred only if its score, multiplied by this factor, is lower than the score of
-     * the provider in the client's zone.
+     * A provider in another zone is chosen only if its score, multiplied by this factor, is still lower than the score
+     * of the provider chosen in the client's zone.
      */
     private static final double SPILL = 4;
 
@@ -54,8 +54,8 @@ final class Group {
 
     /**
      * Returns whether a call may be sent to any provider, to find out whether a slow provider has recovered. With
-     * {@link ConsistentHash}, the key of a call determines its provider. The application's own balancers may choose
-     * providers for reasons that the client cannot take into account.
+     * {@link ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons
+     * for its choice that the client does not know.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;

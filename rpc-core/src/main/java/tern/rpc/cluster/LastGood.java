@@ -70,7 +70,7 @@ record LastGood(
 
     static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The number of positions of the previous list that are searched for an entry. */
+    /** How many positions of the previous list are searched for an entry. */
     private static final int LOOK_AHEAD = 8;
 
     static LastGood before(EndpointSnapshot unknown, long now) {
@@ -78,7 +78,7 @@ record LastGood(
     }
 
     /**
-     * Returns the list that results from a new snapshot.
+     * Returns the new list after a new snapshot.
      *
      * @param answers whether a provider is connected and answers
      */
@@ -131,7 +131,7 @@ record LastGood(
 
     /**
      * Returns whether fewer than half of the providers in use are in the next list. Unlisted providers that are tried
-     * last do not count, because each further list change would then extend the time for which they stay in use.
+     * last do not count. If they did, each further list change would extend the time for which they stay in use.
      */
     private boolean hasLostMost(List<Instance> next) {
         List<Instance> counted = areHeldTriedLast() ? listed : all();

@@ -17,16 +17,15 @@ import tern.rpc.transport.ClientConnection;
 public final class Node {
 
     /**
-     * A threshold for the time since the last answer, as a multiple of the usual response time. If calls are in flight
-     * and the time since the last answer exceeds the threshold, {@link #judgedCost} treats this time as a response
-     * time.
+     * While calls are in flight, {@link #judgedCost} treats the time since the last answer as a response time if it
+     * exceeds this multiple of the usual response time.
      */
     private static final double LONG_WAIT = 3;
 
     /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
-    /** The maximum response time from which {@link #silentForNanos} computes when a provider gets a ping. */
+    /** {@link #silentForNanos} treats longer usual response times as this time, so that it sends a ping early. */
     private static final long MAX_USUAL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /** The minimum time between two connection attempts that are started by calls. */
@@ -132,7 +131,7 @@ public final class Node {
 
     /**
      * Records that a copy of an idempotent call is about to be sent as a probe. Probes do not count as calls in flight.
-     * If probes counted as calls in flight, a provider that lost a probe would look busy or slow after its recovery.
+     * If they did, a provider that lost a probe would look busy or slow after its recovery.
      */
     public void beginCopy() {
         counts.copied();
@@ -217,7 +216,7 @@ public final class Node {
     public void endCopy(Outcome outcome, long tookNanos, long timeoutNanos, long now, UsualTime times) {
         probes.ended();
         if (outcome == Outcome.FAILED && tookNanos > timeoutNanos && lastAnswerNanos - (now - tookNanos) > 0) {
-            return; // The provider lost the probe, but has answered calls since then.
+            return; // The provider has lost the probe, but has answered calls since.
         }
         if (outcome != Outcome.ANSWERED || tookNanos <= timeoutNanos) {
             ended(outcome, true, tookNanos, now, times);
@@ -358,9 +357,9 @@ public final class Node {
     }
 
     /**
-     * Returns how long the provider has not answered a ping, in nanoseconds, or 0 if it has answered. Unlike {@link
-     * #isStalled}, this method sends the ping after half a second of silence even if the provider's methods usually
-     * take longer, because a process that runs answers a ping at once.
+     * Returns for how long the provider has left a ping unanswered, in nanoseconds, or 0 if no ping is unanswered.
+     * Unlike {@link #isStalled}, this method sends the ping after half a second of silence even if the provider's
+     * methods usually take longer, because a running process answers a ping at once.
      */
     public long silentForNanos(long now) {
         ClientConnection current = connection;
@@ -370,7 +369,7 @@ public final class Node {
                 : 0;
     }
 
-    // The following methods are called by Survey, which examines all providers of a cluster several times per second.
+    // The following methods are called by Survey, which checks all providers of a cluster several times per second.
 
     /**
      * Checks whether the node's connection was opened or reopened after the last check. A reconnected provider may be
@@ -379,7 +378,7 @@ public final class Node {
      */
     synchronized void look(long now) {
         ClientConnection opened = connection;
-        // The count is read before isUsable() is called, so that no reconnect is missed.
+        // The count is read before isUsable(), so that no reconnect is missed.
         long times = opened == null ? 0 : opened.timesAvailable();
         boolean usable = isUsable();
         if (usable && outages.isReconnected(times)) {

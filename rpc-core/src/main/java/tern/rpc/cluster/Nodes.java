@@ -22,8 +22,8 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
  * one node for each endpoint. New connections are opened at a limited rate. When the last reference has released a
- * node, the node's connection is kept for 30 s. After the 30 s, the connection is closed as soon as its calls have
- * ended. Thread-safe.
+ * node, the node's connection is kept for 30 s. After that, the connection is closed as soon as its calls have ended.
+ * Thread-safe.
  */
 public final class Nodes {
 
@@ -42,7 +42,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // The services of the references that use the node.
-        int releases; // How often the node has become unused because its last reference released it.
+        int releases; // How many times the node's last reference has released it.
 
         Shared(Node node) {
             this.node = node;
@@ -102,9 +102,9 @@ public final class Nodes {
 
     /**
      * Returns whether the provider at an endpoint is connected, or about to be connected, and answers. The endpoint
-     * must be in use, or must have been in use until a short time ago. A provider that has been silent for only a short
-     * time counts as answering, because all providers are silent during a pause of this process. If a client dropped
-     * unlisted providers after a pause of this process, it could use these providers again only when they are listed.
+     * must be in use, or must have been in use until recently. A provider that has been silent for only a short time
+     * counts as answering, because all providers are silent during a pause of this process. If the client dropped
+     * unlisted providers after such a pause, it could not use them again until they are listed.
      */
     boolean isAnswering(Endpoint endpoint, long now) {
         Node node = known(endpoint);
@@ -167,7 +167,7 @@ public final class Nodes {
     private void open(Node node) {
         try {
             node.connection();
-        } catch (RuntimeException | Error e) { // Opening may fail temporarily, for example for lack of memory.
+        } catch (RuntimeException | Error e) { // This can fail temporarily, for lack of memory
             failures.warn(() -> "Connecting to " + node.endpoint() + " failed; the next attempt begins in a second", e);
             schedule(() -> queue(node), 1, TimeUnit.SECONDS);
         }

@@ -7,12 +7,15 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
-/** Determines from the outcome of an attempt how the attempt changes the recorded state of its provider. */
+/**
+ * Classifies the outcome of an attempt. The class determines how the attempt changes the recorded state of its
+ * provider.
+ */
 public final class Outcomes {
 
     /**
-     * If this process notices a deadline later than this, the process had paused or its threads got no processor time.
-     * The calls to all providers then fail, and the failures say nothing about the providers.
+     * If this process notices a deadline later than this, the process has paused or its threads got no processor time.
+     * Calls to all providers then fail, and these failures say nothing about the providers.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 

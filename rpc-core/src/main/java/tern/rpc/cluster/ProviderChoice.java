@@ -27,17 +27,17 @@ final class ProviderChoice {
 
     /**
      * The maximum number of tags whose providers the client connects to. The client connects to a subset of the
-     * providers of each tag, and any client that can write to a registry can invent tags.
+     * providers of each tag, so the number of tags must be limited: anyone who can write to a registry can invent tags.
      */
     static final int MAX_TAGS = 100;
 
-    /** The maximum number of tags that are used because calls have these tags. */
+    /** The maximum number of tags added because calls have them. */
     private static final int MAX_WANTED = MAX_TAGS - 2;
 
     /**
      * The providers that a client connects to.
      *
-     * @param leftOut the tags whose providers are not connected, because the providers have too many tags
+     * @param leftOut the tags whose providers are not connected, because there are too many tags
      */
     record Connected(List<Instance> instances, Set<String> leftOut) {}
 
@@ -49,7 +49,7 @@ final class ProviderChoice {
     private final LastChoice last;
     private boolean isZoneLogged;
     private boolean areTagsLogged;
-    private final Set<String> tagsOfCalls = new HashSet<>(); // the tags that were left out until a call had them
+    private final Set<String> tagsOfCalls = new HashSet<>(); // tags left out until a call had them
     private @Nullable Rules refused; // the last rules that were ignored because they would have disabled all providers
 
     /**
@@ -96,7 +96,7 @@ final class ProviderChoice {
 
     /**
      * Returns the providers that this client connects to. Rules that choose among the providers are applied before the
-     * subset is taken. If the subset were taken first, it could contain no provider that may take the calls.
+     * subset is taken, because the subset might otherwise contain no provider that is allowed to take the calls.
      */
     private Connected routed(List<Instance> listed, Rules rules) {
         if (rules == Rules.NONE || settings.subset() == 0 || listed.size() <= settings.subset()) {

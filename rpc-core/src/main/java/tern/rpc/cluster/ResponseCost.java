@@ -22,7 +22,8 @@ final class ResponseCost {
 
     /**
      * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles the
-     * cost. A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
+     * cost. Because the cost decays, a client with few calls tries a failing node again after about 20 s if no probe is
+     * possible.
      */
     private static final double FAILED = 100;
 
@@ -39,8 +40,8 @@ final class ResponseCost {
     private static final double GOOD = 2;
 
     /**
-     * The upper bound of the values in the mean response time, as a multiple of the usual time. A longer response time
-     * is counted as this bound. The mean of a healthy node therefore stays below {@link #GOOD_MEAN} after one slow
+     * The upper bound of the values in the mean response time, as a multiple of the usual time. Longer response times
+     * are counted as this value, so that the mean of a healthy node stays below {@link #GOOD_MEAN} after one slow
      * answer.
      */
     private static final double MAX_IN_MEAN = 8;
@@ -73,8 +74,8 @@ final class ResponseCost {
     private static final double REMEMBERED = 0.25;
 
     /**
-     * A failure or a slow mean within this time after a recovery is a relapse. Each relapse doubles the number of good
-     * answers that the next recovery needs. Without the doubling, calls would return too early to a provider that fails
+     * A failure or a slow mean within this time after a recovery counts as a relapse. Each relapse doubles the number
+     * of good answers that the next recovery needs. Otherwise, calls would return too early to a provider that fails
      * only for some calls.
      */
     private static final long RELAPSE_NANOS = TimeUnit.SECONDS.toNanos(20);

@@ -18,8 +18,8 @@ final class RoundRobin implements Balancer {
     private static final int FULL = 0xFFFF;
 
     /**
-     * The maximum number of steps to the next provider in the rotation for one call. If none of these steps leads to a
-     * provider that can be used, a usable provider is drawn at random.
+     * The maximum number of steps to the next provider in the rotation for one call. If these steps reach no usable
+     * provider, one is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 

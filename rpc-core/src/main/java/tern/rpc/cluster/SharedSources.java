@@ -37,8 +37,8 @@ final class SharedSources {
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
     /**
-     * The number of positions of the last list that are searched for an instance. An unchanged instance is found if
-     * only a few of the instances before it have been added, removed or replaced.
+     * How many positions of the last list are searched for an instance. An unchanged instance is found if only a few of
+     * the instances before it have been added, removed or replaced.
      */
     private static final int LOOK_AHEAD = 8;
 
@@ -160,8 +160,7 @@ final class SharedSources {
         private List<Instance> checked = List.of();
         // Whether a list of providers is being delayed because of frequent changes. Reads do not need the lock.
         private volatile boolean waiting;
-        // Whether the delayed list will be passed to the references before the usual delay ends. Reads do not need the
-        // lock.
+        // Whether the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
         private volatile boolean hurried;
         private boolean namedAsTooLong;
         private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.

@@ -18,8 +18,8 @@ final class Silence {
     private static final int USUAL_TIMES = 10;
 
     /**
-     * The time without an answer to a ping after which a silence is logged. A provider that is merely busy with one
-     * long call answers the ping earlier.
+     * A silence is logged if a ping has not been answered for this time. A provider that is merely busy with one long
+     * call answers the ping earlier.
      */
     private static final long UNANSWERED_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

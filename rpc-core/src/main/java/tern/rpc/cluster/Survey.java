@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * Examines all providers of a cluster ten times per second while there are calls. The survey runs on the thread of a
- * call. The survey measures the values that each choice needs, starts attempts to connect, and selects slow or failing
+ * Checks all providers of a cluster ten times per second while there are calls. Runs on the thread of a call. Measures
+ * the values on which the choice of providers depends, starts connection attempts, and selects slow or failing
  * providers for probes. Thread-safe.
  */
 final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time until the providers are examined again if some connected providers have not sent anything yet. */
+    /** The time until the next survey if some connected providers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
@@ -31,15 +31,15 @@ final class Survey {
 
     /**
      * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
-     * has no answer. The limit prevents the probes of many clients from overloading a provider that is ten times slower
+     * is unanswered. The limit prevents the probes of many clients from overloading a provider that is ten times slower
      * and usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
     /**
      * A provider is slow if its response time exceeds the median by this factor. The response time of a healthy
-     * provider counts as 1, as in the choice of providers. With another value, a provider could be avoided but never
-     * tried again.
+     * provider counts as 1, as in the choice of providers. If the two rules differed, a provider could be avoided but
+     * never tried again.
      */
     private static final double SLOW = 3;
 
@@ -202,8 +202,8 @@ final class Survey {
 
     /**
      * Returns the response time above which a provider is tried again. While most providers are healthy, a provider
-     * that is slow on average is avoided. A slow provider must be tried again even if the recorded response time of its
-     * last answer has almost decayed to the usual time.
+     * that is slow on average is avoided. It must be tried again even if the recorded response time of its last answer
+     * has almost decayed to the usual time.
      */
     private static double threshold(Node node, double median, long now) {
         return median <= 1 && node.isSlow(now) ? 1 : SLOW * median;

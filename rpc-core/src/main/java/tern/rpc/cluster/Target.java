@@ -14,7 +14,7 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Target implements Candidate {
 
-    /** The share of its weight that a provider gets immediately after it has become usable. */
+    /** The fraction of its weight that a provider has immediately after it has become usable. */
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
@@ -178,7 +178,7 @@ public final class Target implements Candidate {
         return node.judgedCost(nowNanos);
     }
 
-    /** Returns whether the provider is slow or failing. If so, a balancer should also examine another provider. */
+    /** Returns whether the provider is slow or failing, so that a balancer should also consider another provider. */
     boolean isSlow(long nowNanos) {
         return node.isSlow(nowNanos);
     }
@@ -189,7 +189,7 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the fraction of its weight that the provider currently gets. The fraction is below 1 in the first 30 s
+     * Returns the fraction of its weight that the provider currently has. The fraction is below 1 in the first 30 s
      * after the provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {

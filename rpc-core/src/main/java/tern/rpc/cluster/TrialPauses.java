@@ -15,7 +15,7 @@ final class TrialPauses {
 
     /**
      * The number of calls after which a trial call to a failing provider is due even though the pause has not ended.
-     * Clients with many calls then notice a recovery early, although few of their calls fail.
+     * Clients with many calls thus notice a recovery early, at the price of only a few failed calls.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 
@@ -52,7 +52,7 @@ final class TrialPauses {
 
     private volatile long nextNanos;
     private volatile long takenNanos;
-    private volatile boolean likelyGood; // True after a good answer, or after a silent provider has sent data again.
+    private volatile boolean likelyGood; // True after a good answer, and after a silent provider has sent data again.
 
     TrialPauses(long now) {
         this.nextNanos = now;

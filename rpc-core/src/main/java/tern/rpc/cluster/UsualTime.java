@@ -18,7 +18,7 @@ public final class UsualTime {
     }
 
     /**
-     * Adds the duration of a call.
+     * Adds the duration of one call.
      *
      * @return the usual response time before this call, or 0 if this is the first call
      */

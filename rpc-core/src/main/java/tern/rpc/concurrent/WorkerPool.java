@@ -19,8 +19,8 @@ import tern.rpc.Thrown;
 
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
- * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
- * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. While
+ * worker, and no further worker is woken until that worker runs. A worker that takes a task and finds more tasks wakes
+ * the next worker. Under load, submitting a task therefore needs no system call. Threads are created on demand. While
  * many tasks have no thread, each new thread starts another thread. Idle threads are reused in last-in, first-out
  * order, and end after the keep-alive time. With virtual threads and no keep-alive time, the pool starts a new thread
  * instead of waking an idle one. A {@linkplain #growing growing} pool starts additional threads while all threads are
