@@ -109,8 +109,8 @@ final class FurtherAttempts {
                 }
             }
         } finally {
-            // The next examination is scheduled even after an exception, for example of an executor that a filter has
-            // set. Otherwise, the other calls would wait for the silent provider until their deadlines.
+            // The next check is scheduled even after an exception, for example from an executor that a filter has set.
+            // Otherwise, the other calls would wait for the silent provider until their deadlines.
             if (anyWaits) {
                 lookLater();
             }

@@ -62,7 +62,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     }
 
     /**
-     * Returns up to {@value #MAX_ADDRESSES_NAMED} addresses with the reason why each of them cannot be reached, for error
+     * Returns up to {@value #MAX_ADDRESSES_NAMED} addresses, each with the reason why it cannot be reached, for error
      * messages.
      */
     String all() {

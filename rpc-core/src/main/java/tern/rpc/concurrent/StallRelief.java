@@ -16,8 +16,8 @@ import tern.rpc.Thrown;
  *
  * <p>While tasks wait, the relief checks the pool every second. If no task has begun since the last check, the pool may
  * start additional threads for the waiting tasks. These threads end when no task is waiting, and the permission to
- * start them ends a minute later. If the pool has all additional threads and still no task begins for ten seconds, the
- * relief gives up one waiting task for each further check.
+ * start them ends a minute later. If all additional threads exist and still no task begins for ten seconds, the relief
+ * gives up one waiting task per check.
  */
 final class StallRelief {
 

@@ -39,10 +39,10 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Returns whether the address may belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
+     * Returns whether the address can belong to a single provider. Unspecified addresses such as {@code 0.0.0.0}, the
      * other addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a
-     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. Names are never looked up,
-     * and may belong to a provider.
+     * provider. For example, connecting to {@code 0.0.0.0} reaches the client's own machine. A name is never looked up,
+     * and is assumed to belong to a provider.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {

@@ -20,8 +20,8 @@ public interface EndpointSource extends AutoCloseable {
      * Starts watching for changes. Called once. The source passes a complete snapshot to the listener after every
      * change. The source may pass the first snapshot during this call, but only if it does not have to wait for the
      * list. The source may call the listener on any thread, but must pass one snapshot at a time and in the order of
-     * the changes. The listener must return quickly. The client accepts repeated snapshots, but a source should avoid
-     * them.
+     * the changes. The listener must return quickly. Passing equal snapshots repeatedly is allowed, but a source should
+     * avoid it.
      *
      * @throws RuntimeException if the settings are invalid. If the source is unreachable, this method does not throw;
      *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
@@ -29,8 +29,8 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon, because no endpoint answers. Any thread may call this method,
-     * even frequently, because the source limits the rate of its lookups. Does not block.
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, even frequently,
+     * because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}
 

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change the providers of a service, or how clients choose among these providers. Rules may change while the
- * clients run. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
+ * Rules that change a service's providers, or how clients choose among these providers. Rules can change while clients
+ * are running. A source passes the rules in its snapshots. Implementations must be immutable, and two objects with the
  * same rules must be equal. Several threads call the methods, which must return quickly.
  */
 public interface Rules {
@@ -88,7 +88,7 @@ public interface Rules {
     }
 
     /**
-     * Returns whether the rules of a source take precedence over these rules, if the application sets these rules for a
+     * Returns whether a source's rules take precedence over these rules, if the application sets these rules for a
      * reference. By default, the rules of the application take precedence.
      */
     default boolean yieldsToSource() {

@@ -6,19 +6,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class
- * handles only calls that find few free permits.
+ * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. This class is
+ * asked only about calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
  * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
  * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. A majority vote in
  * constant space, in which each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
- * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. A tenant with
- * many fast calls may send the most calls. A few slow calls from another tenant may nevertheless occupy all permits for
- * a long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
- * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
- * less than an equal share, or less than half as many permits as the largest other tenant.
+ * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. One tenant may
+ * send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a long time.
+ * A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both conditions hold:
+ * The largest other tenant holds more than an equal share of the permits. This tenant itself holds less than an equal
+ * share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, while these tenants send calls. The calls from these tenants are admitted even beyond the limit while
@@ -31,12 +31,12 @@ import tern.rpc.NanoClock;
  */
 final class FairShares {
 
-    /** How long permits stay reserved for tenants with fewer calls after the last call from such a tenant. */
+    /** How long permits stay reserved for tenants with fewer calls after the last call from one of them. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if, in the majority vote, its calls exceed the calls of all other tenants by more than 1/{@value}
-     * of all calls. Such a tenant sent more than two thirds of the calls.
+     * A tenant floods if its calls outnumber those of all other tenants by more than 1/{@value} of all calls in the
+     * majority vote. Such a tenant sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -140,8 +140,8 @@ final class FairShares {
     }
 
     /**
-     * Determines the tenant that flooded the server in the measurement window that ends. This tenant is limited during
-     * the next window.
+     * Determines the tenant that flooded the server in the measurement window that is ending. This tenant is limited
+     * during the next window.
      */
     void windowEnds() {
         int all = calls.getAndSet(0);

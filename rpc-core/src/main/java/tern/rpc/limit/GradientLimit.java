@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. The value 2 lets a call wait for
      * as long as its processing takes.
      */
     private static final double TOLERANCE = 2;
@@ -61,7 +61,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** The gradient below which additional calls raise the throughput. */
+    /** Additional calls raise the throughput if the gradient is below this value. */
     private static final double DEPENDENT = 0.5;
 
     /**
@@ -100,8 +100,8 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_UP = 0.05;
 
     /**
-     * The factor by which the mean time of calls must differ to be considered changed. The factor corresponds to four
-     * standard errors of the mean time in a window.
+     * The mean time of calls is considered changed if it differs by at least this factor. The factor corresponds to
+     * four standard errors of the mean time in a window.
      */
     private static final double CHANGED = 1.5;
 
@@ -111,7 +111,7 @@ public final class GradientLimit implements Limit {
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The fraction of the limit that calls must use for the limit to be raised. */
+    /** The limit is raised only if calls use at least this fraction of it. */
     private static final double REACHED = 0.5;
 
     /**
@@ -123,7 +123,7 @@ public final class GradientLimit implements Limit {
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change to the limit whose effect the next window measures. */
+    /** A change to the limit. Its effect is measured in the next window. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int min;
@@ -132,8 +132,9 @@ public final class GradientLimit implements Limit {
     private double limit;
     private double usualNanos; // The usual time of a call, or 0 if it is unknown.
     private @Nullable Trial trial;
-    private boolean dependent; // True if the last step down showed that calls wait for each other.
-    // The number of consecutive steps down after which calls did not become faster, so they do not wait for each other.
+    private boolean dependent; // True if the last step down has shown that calls wait for each other.
+    // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
+    // other.
     private int independent;
     private int held; // The number of windows for which the limit has been held constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.

@@ -129,9 +129,8 @@ public final class Share {
     }
 
     /**
-     * Returns whether this tenant is a connection, the other tenant belongs to the same address, and no other
-     * connection of this address is open. The other tenant is then this connection, or a connection that has been
-     * closed.
+     * Returns whether this tenant is the only open connection of its address, and the other tenant belongs to the same
+     * address. The other tenant is then this connection, or a connection that has been closed.
      */
     public boolean isAllThatIsLeftOf(@Nullable Share other) {
         return other != null && other.whole == whole && isAlone();

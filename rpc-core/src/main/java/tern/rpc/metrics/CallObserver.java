@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** An observer of served unary calls that have a ledger. An observer is notified at the end of each call. */
+/** Is notified at the end of each served unary call that has a ledger. */
 @FunctionalInterface
 public interface CallObserver {
 

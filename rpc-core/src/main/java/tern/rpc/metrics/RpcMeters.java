@@ -228,8 +228,8 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the timer for waits in the queue, or null if the meter registry throws an exception. Calls are served
-     * even without this timer.
+     * Returns the timer for waits in the queue, or null if the meter registry throws an exception, because calls are
+     * served even without this timer.
      */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {

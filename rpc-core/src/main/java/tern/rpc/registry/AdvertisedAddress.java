@@ -26,7 +26,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
 
     /**
-     * The configuration from which the address is chosen.
+     * The settings from which the address is chosen.
      *
      * @param host a host name or an IP address; may be null
      * @param port the port, or 0 for the port on which the server listens
@@ -77,7 +77,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         return new InvalidPropertyException("rpc.server.advertise.host", "'" + host + "'", expected);
     }
 
-    /** The network access of this machine. Tests replace it. */
+    /** Gives access to this machine's network. Tests replace it. */
     public interface Machine {
 
         /** Returns the source address of packets sent to the given remote address. */
@@ -87,7 +87,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         List<CardAddress> addresses() throws IOException;
 
         /**
-         * Opens a connection to the given address and finds out which process accepts it. Blocks for at most two
+         * Opens a connection to the given address and determines which process accepts it. Blocks for at most two
          * seconds.
          *
          * @param accepted returns the number of connections that this process has accepted, or -1 if it is unknown

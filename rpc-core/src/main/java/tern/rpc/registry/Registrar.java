@@ -23,7 +23,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.PeriodicTask;
 
 /**
- * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it. The
+ * Maintains one process's registration in its registries: publishes it, verifies it repeatedly, and withdraws it. The
  * process can register again after a withdrawal. Thread-safe.
  */
 public final class Registrar implements AutoCloseable {
@@ -144,8 +144,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Returns, for each registry, why an entry is currently not published, or an empty string if all entries are
-     * published.
+     * Returns, for each registry, the reason why an entry is currently not published, or an empty string if all entries
+     * are published.
      */
     public synchronized Map<String, String> problems() {
         Map<String, String> problems = new LinkedHashMap<>();

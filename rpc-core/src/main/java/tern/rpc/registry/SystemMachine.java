@@ -36,7 +36,7 @@ public final class SystemMachine implements Machine {
         }
     }
 
-    /** Returns the addresses: IPv4 before IPv6, and loopback addresses last. */
+    /** Returns the addresses with IPv4 before IPv6, and loopback addresses last. */
     @Override
     public List<CardAddress> addresses() throws IOException {
         List<CardAddress> found = new ArrayList<>();

@@ -11,15 +11,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import tern.rpc.NanoClock;
 
 /**
- * Permits that tenants share, such as one for each KiB of memory or one for each busy thread. A request waits if too
- * few permits are available. Tenants get permits in turn. While a request waits because too few permits are free, later
- * requests may overtake it for one second. Without overtaking, a caller could stop all other callers with requests that
+ * Permits that tenants share, for example one for each KiB of memory or one for each busy thread. A request waits if
+ * too few permits are available. Tenants get permits in turn. While a request waits because too few permits are free,
+ * later requests may overtake it for one second. Otherwise, a caller could hold up all other callers with requests that
  * need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for the end of running calls. If any permit is free and no other request is being decoded, the request
- * is decoded even if it needs more permits than are free. A running call may last for a long time, and may itself wait
- * for this request.
+ * does not wait for running calls to end, because they may last for a long time, and may themselves wait for this
+ * request. If any permit is free and no other request is being decoded, the request is decoded even if it needs more
+ * permits than are free.
  *
  * <p>While no request waits, permits are taken and released without the lock, because every request above the smallest
  * size takes permits. Thread-safe.
@@ -133,7 +133,7 @@ final class FairPermits {
                 removed(tenant, own, request);
             }
             changeWaiting(-1);
-            grant(); // A request that waited too long holds up later requests until it is removed.
+            grant(); // A request that has waited too long holds up later requests until it is removed.
         }
         return request.granted;
     }
@@ -228,7 +228,7 @@ final class FairPermits {
     }
 
     /**
-     * Looks for the first tenant with a request for which enough permits are free, and grants permits to the oldest
+     * Looks for the first tenant with a request that the free permits suffice for, and grants permits to the oldest
      * such request. Returns false if there is none. If the next request has waited for more than a second, only this
      * request may get permits.
      */

@@ -127,7 +127,7 @@ final class Dispatcher implements CallHandler {
             } else {
                 busy = critical ? reserve.offer(served, share) : workers.offer(served, share);
             }
-        } catch (Throwable e) { // errors, such as an OutOfMemoryError, are also caught, to release the permit
+        } catch (Throwable e) { // the permit must also be released after an error such as an OutOfMemoryError
             if (served != null) {
                 served.withdraw();
             } else if (counted) {
@@ -145,8 +145,8 @@ final class Dispatcher implements CallHandler {
 
     /**
      * Returns whether a call that the limiter refuses may run on a thread of the method reserve. If measurements have
-     * reduced the limit below the number of threads, some threads are idle, but slow calls of many tenants may have used
-     * up the limit.
+     * reduced the limit below the number of threads, slow calls of many tenants can use up the limit while some threads
+     * are idle.
      */
     private boolean entersWithoutPermit(ServerCall call, Refusal refusal) {
         try {

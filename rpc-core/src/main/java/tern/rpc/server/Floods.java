@@ -37,7 +37,7 @@ final class Floods {
     private static final int MIN_NAMED = 2;
 
     /**
-     * The maximum number of tenants with their own meter. Without this limit, attackers' addresses would fill the meter
+     * The maximum number of tenants with their own meter. Otherwise, attackers' addresses could fill the meter
      * registry.
      */
     private static final int METERS = 32;

@@ -24,7 +24,8 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose request cannot be decoded. A method runs only after its request has been
-     * decoded. A reader of values cannot state this, because it also reads answers, so its failures may say MAYBE.
+     * decoded. The reader that decodes values cannot know this, because it also reads answers, so its failures may say
+     * MAYBE.
      */
     static RpcException unreadable(Throwable cause) {
         if (cause instanceof RpcException known) {

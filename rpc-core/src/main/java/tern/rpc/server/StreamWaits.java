@@ -39,9 +39,9 @@ final class StreamWaits {
 
     /**
      * The remaining waiting time of one stream. Each time the caller has read another {@link #RENEWAL_BYTES} bytes,
-     * time is added. Callers report what they have read in large steps, so the time that one report adds may be used
-     * until the next report. Unused time does not accumulate beyond that. If unused time accumulated without a limit, a
-     * caller could read fast at first and then stop. Thread-safe.
+     * time is added. Callers report what they have read in large steps, so the time added by one report can be used
+     * until the next one. Unused time does not accumulate beyond that; otherwise, a caller could read fast at first and
+     * then block a worker for long. Thread-safe.
      */
     final class Patience {
 

@@ -43,8 +43,8 @@ public interface MessageSink {
     void fail(Throwable cause);
 
     /**
-     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike
-     * after {@link #fail}, the rest of the application may not have been notified yet that the call has ended.
+     * Ends the call because a value could not be sent, or because application code threw an exception. Unlike with
+     * {@link #fail}, parts of the application may not know yet that the call has ended.
      */
     default void abort(Throwable cause) {
         fail(cause);

@@ -22,12 +22,12 @@ public final class MissingMethods {
     private static final int MAX_NAMES = 10;
 
     /**
-     * The number of characters of a name that are compared. The number is limited, because the caller chooses the
-     * length of the name.
+     * The number of characters of a name that are compared, which is limited because callers choose the length of the
+     * name.
      */
     private static final int MAX_COMPARED = 32;
 
-    /** Names are compared only if a service has at most this number of methods, because the comparison is slow. */
+    /** Names are compared only if a service has at most this many methods, because the comparison is slow. */
     private static final int MAX_RANKED = 30;
 
     /**

@@ -104,7 +104,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Allows the given object to end this attempt early and to send its call to another provider. Called before the
+     * Allows the given object to end this attempt early, and to send the call to another provider. Called before the
      * call is sent.
      */
     public void movableBy(Object owner) {
@@ -185,8 +185,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. The call then
-     * no longer fails if the connection is lost. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. From now on,
+     * the call does not fail if the connection is lost. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
