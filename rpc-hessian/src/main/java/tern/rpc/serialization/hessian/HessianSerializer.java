@@ -23,7 +23,7 @@ public final class HessianSerializer implements Serializer {
 
     private static final String NAME = "hessian2";
 
-    /** The packages of exceptions that every caller has. */
+    /** The packages whose exceptions every caller has. */
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
     private final HessianLimits limits;
@@ -146,9 +146,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Makes the serializer also read serializable application classes that are not allowed. For each such class,
-         * it logs once which property would allow the class. Use this mode only for a trial period, because only an
-         * enforced list of allowed classes keeps unexpected classes out.
+         * Makes the serializer also read serializable application classes that are not allowed. For each such class, it
+         * logs once which property would allow the class. Use this mode only for a trial period, because only an
+         * enforced list of allowed classes keeps out unexpected classes.
          */
         public Builder audit() {
             this.audit = true;
@@ -157,8 +157,8 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Sets whether an exception keeps the messages of its causes when it is sent, even if the classes of these
-         * causes are unknown to callers. The messages of exceptions may contain SQL or other internals. The default is
-         * false: callers get the class name and an id, and the cause is logged with this id.
+         * causes are unknown to callers. Exception messages may contain SQL or other internals. The default is false:
+         * callers get the class name and an id, and the cause is logged with this id.
          */
         public Builder exceptionTexts(boolean sent) {
             this.exceptionTexts = sent;

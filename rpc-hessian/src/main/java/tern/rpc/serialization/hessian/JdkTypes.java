@@ -24,7 +24,7 @@ final class JdkTypes {
             String.class,
             Date.class);
 
-    /** Packages of types that usually represent a resource of this process, such as a file, a connection or a lock. */
+    /** Packages whose types usually represent a resource of this process, such as a file, a connection or a lock. */
     private static final List<String> LOCAL_PACKAGES = List.of(
             "java.io.",
             "java.lang.invoke.",
@@ -57,7 +57,7 @@ final class JdkTypes {
             "java.util.concurrent.Flow$Subscriber",
             "java.util.concurrent.Future");
 
-    /** The keys are types that cannot be sent. The values are types to send instead. */
+    /** The types that cannot be sent, each with the type to send instead. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
             Map.entry("java.io.File", "java.lang.String or byte[]"),
             Map.entry("java.lang.Class", "java.lang.String"),

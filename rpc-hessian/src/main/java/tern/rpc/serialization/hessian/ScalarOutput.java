@@ -19,12 +19,12 @@ final class ScalarOutput {
     /** The size of hessian-lite's buffer. */
     private static final int WINDOW = 8 << 10;
 
-    /** The number of free bytes that hessian-lite requires in its buffer before it writes a value. */
+    /** hessian-lite flushes its buffer before a value if fewer bytes than this are free. */
     static final int ROOM = 16;
 
     /**
-     * The number of free bytes that hessian-lite requires in its buffer before it writes a date, a class definition or
-     * the end of a compound value.
+     * hessian-lite flushes its buffer before a date, a class definition or the end of a compound value if fewer bytes
+     * than this are free.
      */
     static final int WIDE_ROOM = 32;
 
@@ -106,8 +106,8 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes list elements up to the first element that is not a one-byte int. Stops earlier at the point at which
-     * hessian-lite would flush its buffer.
+     * Writes list elements up to the first element that is not a one-byte int. Stops earlier if hessian-lite would
+     * flush its buffer.
      *
      * @return the number of ints written
      */

@@ -22,7 +22,7 @@ final class Slot {
     final @Nullable Object absent;
 
     /**
-     * True if the declared type is an application type. If so, subclasses from the service's packages may also be
+     * True if the declared type is an application type, so that subclasses from the service's packages may also be
      * allowed at this position.
      */
     final boolean own;
@@ -48,8 +48,8 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a whole argument or result. Null stays null at this position, and the caller decides
-     * whether null is allowed.
+     * Returns the position of a whole argument or result. Null is not replaced at this position; the caller decides
+     * whether it is allowed.
      */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
@@ -114,8 +114,7 @@ final class Slot {
 
     /**
      * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, returns that position. If each nesting level had its own position, a deeply nested message could add
-     * cached positions without limit.
+     * Object, returns that position. Otherwise, a deeply nested message could add cached positions without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -104,14 +104,14 @@ final class WireForms implements WireForm.Lookup {
             return of(type.getSuperclass());
         }
         if (type.isAnonymousClass() && isContainer(type.getSuperclass())) {
-            // Only the class that declares an anonymous class can create instances of it.
+            // Only the enclosing class can create instances of an anonymous class.
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
         return own != null ? own : rare(type);
     }
 
-    /** Returns hessian-lite's form. If the class is not serializable, the error says what to send instead. */
+    /** Returns hessian-lite's form. If the class is not serializable, the exception says what to send instead. */
     private static WireForm rare(Class<?> type) throws HessianProtocolException {
         try {
             return RareSerializers.of(type)::writeObject;

@@ -17,7 +17,7 @@ class ReplacedObjectsTest {
         String text();
     }
 
-    /** A class that uses the serialization proxy pattern of the book "Effective Java". */
+    /** A class that uses the serialization proxy pattern from the book "Effective Java". */
     static final class Money implements Amount, Serializable {
         private static final long serialVersionUID = 1L;
 

@@ -11,7 +11,8 @@ import tern.rpc.serialization.KeyLimits;
  * @param nameLength the length of a member's name
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or similar
  *     scalars
- * @param equalKeys the number of keys in one container that have equal hash codes and are not mutually Comparable
+ * @param equalKeys the number of keys in one container that have equal hash codes and are not Comparable with each
+ *     other
  * @param keySteps the total number of characters that are compared between the elements of one set, or between the keys
  *     of one map
  */

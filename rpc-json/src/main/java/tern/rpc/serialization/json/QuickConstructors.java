@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson calls the constructor again, because its exception then contains the position in the text.
+                // Jackson then calls the constructor itself, so that its exception contains the position in the text.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -22,7 +22,7 @@ final class KnownFields {
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * Marks a tag byte that begins an unknown field, a field with nested fields, a closed enum, or a multi-byte tag.
+     * Marks a tag byte that begins a multi-byte tag, or whose field is unknown, has nested fields or is a closed enum.
      */
     static final byte OTHER = 0;
 
@@ -86,7 +86,7 @@ final class KnownFields {
         return keepsUnknown;
     }
 
-    /** Returns the approximate memory of a message without the objects to which it refers, in bytes. */
+    /** Returns the approximate memory of a message without the objects that it refers to, in bytes. */
     int objectBytes() {
         return MESSAGE_BYTES + FIELD_BYTES * fields.length;
     }
@@ -157,8 +157,8 @@ final class KnownFields {
         }
 
         /**
-         * Returns whether the parser keeps this enum number as the field's value. If false, the parser stores the
-         * number as an unknown field.
+         * Returns whether the parser keeps this enum number as the field's value, instead of storing it as an unknown
+         * field.
          *
          * @param number the enum value's number
          */
