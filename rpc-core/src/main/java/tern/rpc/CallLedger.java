@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** The minimum duration of an operation that is recorded with its name, unless the operation failed. */
+    /** Operations of at least this duration are recorded with their names, and failed operations always. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /**
-     * Operations shorter than {@link #NAMED_FROM_NANOS} are recorded by name only if the call has had at least this
-     * many operations of the same kind.
+     * An operation shorter than {@link #NAMED_FROM_NANOS} is recorded with its name only if the call has had at least
+     * this many operations of the same kind.
      */
     private static final int NAMED_FROM_COUNT = 8;
 
@@ -29,7 +29,7 @@ public final class CallLedger {
     /** The ledger of the current thread while it works on something other than an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // Only the thread that created this ledger changes the phase.
+    private final PhaseClock phases; // The phase is changed only by the thread that created this ledger.
     // null if this ledger records a whole call
     private final @Nullable CallPart part;
     private final boolean open;
@@ -264,8 +264,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns when the call ended, on the ledger's clock. Must be called only after the call has ended, because the
-     * time is not known earlier. Any thread may call this method.
+     * Returns the time when the call ended, on the ledger's clock. Must be called only after the call has ended,
+     * because the time is not known earlier. Any thread may call this method.
      */
     public long endedNanos() {
         return whole().endedNanos;
@@ -329,8 +329,8 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread runs this part while the call's own thread does
-     * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
+     * Creates a ledger for a part of the call that the calling thread runs while the call's own thread does something
+     * else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
         return child(idleNanos());
@@ -385,9 +385,9 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the time for
-     * which the call's thread was idle. Nothing is added after the call has been answered. The part's thread calls this
-     * when the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
+     * Adds the times and counts of this part to the ledger of the whole call. The added time is limited to the idle
+     * time of the call's thread. Nothing is added after the call has been answered. The part's thread calls this when
+     * the part or the call ends, and may call it repeatedly. Does nothing in the ledger of a whole call.
      */
     public void join() {
         if (part != null) {
@@ -398,8 +398,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the times and counts of this part to the ledger of the whole call for the last time, and removes the
-     * part from {@link #parts()}.
+     * Adds this part's times and counts to the ledger of the whole call for the last time, and removes the part from
+     * {@link #parts()}.
      */
     public void joinAndLeave() {
         if (part != null) {

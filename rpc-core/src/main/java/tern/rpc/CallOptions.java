@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class CallOptions {
 
-    /** Logs that an object is not a proxy, at most once per minute, because each call may cause this warning. */
+    /** Warns that an object is not a proxy, at most once per minute, because every call can cause this warning. */
     private static final SeldomWarning NOT_A_PROXY =
             new SeldomWarning(LoggerFactory.getLogger(CallOptions.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
 
@@ -116,8 +116,8 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider.
-     * This key takes precedence over the argument that the reference's settings define as the key.
+     * Sets the key for consistent hashing. Calls with equal keys go to the same provider. This key takes precedence
+     * over a key argument in the reference's settings.
      *
      * @param key a string, a number, or a value whose hash code is the same in all processes
      */
@@ -172,7 +172,7 @@ public final class CallOptions {
      * Returns a new proxy whose calls have these options. The given proxy does not change. Creating a proxy is cheap.
      *
      * <p>If the given proxy already has options, the new proxy also keeps them. If an option is set in both, the value
-     * in this object applies. A header in this object replaces all headers with the same name that the given proxy has.
+     * in this object applies. A header in this object replaces all of the proxy's headers with the same name.
      *
      * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
      * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
@@ -220,7 +220,7 @@ public final class CallOptions {
                 later.waitForReady == null ? waitForReady : later.waitForReady);
     }
 
-    /** Returns the headers. Code must not change the returned headers, because calls share them. */
+    /** Returns the headers. They must not be changed, because calls share them. */
     public Metadata headers() {
         return headers;
     }

@@ -96,7 +96,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** Returns the place where the limit was set, for error messages, with the duration if it is known. */
+    /** Returns the place where the limit was set, for error messages; includes the duration if it is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";
@@ -107,8 +107,8 @@ public final class Deadline {
     }
 
     /**
-     * Returns the time limit from which this deadline was created; null if the deadline was inherited from a served
-     * call or created in another way.
+     * Returns this deadline's time limit; null if the deadline was inherited from a served call or not created from a
+     * limit.
      */
     public @Nullable TimeLimit limit() {
         return origin instanceof TimeLimit limit ? limit : null;

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public interface Filter {
 
     /**
-     * Passes the call on, or answers it. Must not wait for the stage of the answer, because the calling thread may be
-     * needed to complete it.
+     * Passes the call on, or answers it. Must not wait for the answer's stage, because the calling thread may be needed
+     * to complete it.
      *
      * @param next executes the call: the next filter or the last step
      * @return a stage of the answer, never null, such as the stage that {@code next} returns. If the call is not passed

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class OtherThreads {
 
-    /** The maximum number of running parts of the call that are listed. Further parts are not listed. */
+    /** At most this many running parts of the call are listed. */
     private static final int MAX_PARTS = 64;
 
-    /** The maximum number of running asynchronous operations that are listed. */
+    /** At most this many running asynchronous operations are listed. */
     private static final int MAX_OPERATIONS = 64;
 
     private static final int PHASES = Phase.values().length;

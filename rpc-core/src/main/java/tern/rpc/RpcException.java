@@ -86,8 +86,8 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates the failure of a refused call. The exception has no stack trace, because thousands of calls may be
-     * refused per second.
+     * Creates the failure of a refused call. It has no stack trace, because thousands of calls may be refused per
+     * second.
      */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's method
- * and the server filters can read it. Code on other threads gets the context with {@link #wrap(Runnable)}. Thread-safe,
- * except for the headers and metadata that it returns.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. It is available to
+ * the service's method and the server filters, and to code on other threads through {@link #wrap(Runnable)}.
+ * Thread-safe, except for the headers and metadata that it returns.
  */
 public final class ServerContext {
 
@@ -301,7 +301,7 @@ public final class ServerContext {
         }
     }
 
-    /** Cancels the call and runs its listeners. Called when the caller no longer waits for the answer. */
+    /** Cancels the call and runs its listeners. Called when the caller has stopped waiting for the answer. */
     public void cancel() {
         List<Runnable> notified;
         synchronized (whole) {

@@ -74,8 +74,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Records that a filter replaced a call's executor and then passed the call on. The {@link CallScope} of such a
-     * call is not notified that the call was passed on.
+     * Records that a filter has replaced a call's executor and then passed the call on, so that the call's {@link
+     * CallScope} was not notified.
      */
     void passedOnUnseen() {
         if (!passedOnUnseen) {
@@ -247,8 +247,7 @@ final class EndpointInvoker implements AutoCloseable {
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
      * waits longer for its answer than the original call, because a late answer shows that an overloaded provider still
      * serves its calls. The probe keeps no arguments after it has been sent, and no probe is sent while the provider
-     * does not read its requests. If probes kept their arguments, waiting probes with large arguments would occupy much
-     * memory.
+     * does not read its requests. Otherwise, waiting probes with large arguments could occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -302,7 +301,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller no longer waits for the answer.
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller has stopped waiting for the
+     * answer.
      */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
@@ -314,7 +314,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. Called by code that makes its attempts itself, without this class. */
+    /** Counts a call towards the retry budget. Called by code that makes the call's attempts without this class. */
     void begun() {
         retries.called();
     }

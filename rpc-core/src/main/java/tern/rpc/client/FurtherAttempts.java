@@ -187,8 +187,8 @@ final class FurtherAttempts {
     /**
      * Returns whether the call must be repeated at another provider because the provider of the failed attempt lacks
      * the whole service. That provider certainly did not run the call, and another provider may have the service. The
-     * repetition does not count towards the retry budget. Such a repetition causes no overload, because later calls
-     * avoid the provider.
+     * repetition does not count towards the retry budget. It causes no overload, because later calls avoid the provider
+     * without the service.
      */
     private boolean isForAnotherProvider(ClientMethod method, Invocation call, RpcException failure, Target used) {
         long now = clock.nanoTime();
@@ -201,8 +201,8 @@ final class FurtherAttempts {
 
     /**
      * Returns whether another connection can accept the call: another provider that may take calls of the given method
-     * and tag is available and does not lack the service. After UNAVAILABLE, a provider to which the client is still
-     * connecting is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
+     * and tag is available and does not lack the service. After UNAVAILABLE, a provider that the client is still
+     * connecting to is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
      * sufficient, because it may be open before the caller sees the failure.
      */
     private boolean canGoElsewhere(

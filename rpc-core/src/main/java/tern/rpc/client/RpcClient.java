@@ -65,7 +65,7 @@ public final class RpcClient implements AutoCloseable {
     /** How long a new reference waits for its first addresses. Name resolution usually takes a few milliseconds. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /** The maximum number of simultaneous lookups of host names. A name server may take seconds to answer. */
+    /** The maximum number of simultaneous lookups of host names. A name server can take seconds to answer. */
     private static final int LOOK_UP_THREADS = 4;
 
     /**
@@ -137,8 +137,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a timer that removes cancelled tasks immediately, because the task of a cancelled hedge contains the
-     * arguments of its call.
+     * Creates a timer that removes cancelled tasks immediately, because a cancelled hedge's task contains the call's
+     * arguments.
      */
     static ScheduledThreadPoolExecutor newTimer() {
         ScheduledThreadPoolExecutor timer =
@@ -467,8 +467,8 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
          * At most 200 threads exist at the same time. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. If it is zero, each
-         *     task gets a new thread, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. If it is zero, each task
+         *     gets a new thread, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

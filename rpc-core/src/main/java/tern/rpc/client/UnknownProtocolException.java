@@ -3,7 +3,7 @@ package tern.rpc.client;
 import java.util.Set;
 import tern.rpc.ServiceKey;
 
-/** Thrown when a reference names a protocol for which the client has no transport. */
+/** Thrown when the client has no transport for the protocol that a reference names. */
 public final class UnknownProtocolException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

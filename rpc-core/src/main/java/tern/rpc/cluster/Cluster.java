@@ -53,7 +53,7 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    // The methods of RulesInForce, except timeLimit(), need this object's lock.
+    // This object's lock must be held when its methods are called, except timeLimit().
     private final RulesInForce rules = new RulesInForce();
     private volatile boolean chosenByKey;
     private volatile SharedSources.@Nullable Subscription subscription;
@@ -197,8 +197,8 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
         ProviderChoice.Connected connected = choice.connected(next.listed(), ruling);
         for (Instance instance : connected.instances()) {
-            // If a list contains an endpoint twice, only one target is created, so that the endpoint's node is acquired
-            // only once.
+            // Only one target is created even if a list contains an endpoint twice, so that the endpoint's node is
+            // acquired only once.
             chosen.computeIfAbsent(instance.endpoint(), listed -> target(instance, false, before));
         }
         for (Instance instance : choice.held(next, ruling)) {
@@ -409,13 +409,13 @@ public final class Cluster implements AutoCloseable {
         return rules.timeLimit(method);
     }
 
-    /** Returns whether the settings or rules choose the provider of a call by its key. */
+    /** Returns whether the settings or rules choose a call's provider by the call's key. */
     public boolean isChosenByKey() {
         return chosenByKey;
     }
 
     /**
-     * Returns true if a call to the method with the given tag would be sent immediately, or would wait only for a
+     * Returns whether a call to the method with the given tag would be sent immediately, or would wait only for a
      * connection that is being opened. Also returns true after {@link #close}, because waiting for a provider is then
      * pointless.
      */

@@ -55,7 +55,7 @@ public final class ClusterParts {
      * Creates the cluster of a reference.
      *
      * @param service the name of the service in logs and error messages
-     * @param methods the names of the service's methods, for which rules may choose different providers
+     * @param methods the names of the service's methods, because rules can choose different providers for each method
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(

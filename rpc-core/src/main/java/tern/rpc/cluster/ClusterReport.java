@@ -53,7 +53,7 @@ public record ClusterReport(
      * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
      *     stalled
      * @param cost the provider's response time as a multiple of the usual response time
-     * @param score the number by which load balancing compares providers; lower is better
+     * @param score the score that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
      * @param calls the number of calls and streams of all references that use the connection, since the client started
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1

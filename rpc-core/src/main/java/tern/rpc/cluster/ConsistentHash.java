@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Candidate;
  * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
  * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
  * flight. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
- * time unless it is the first choice for its slot or skips a provider. Thread-safe.
+ * time, unless it is the first one for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
@@ -27,7 +27,7 @@ final class ConsistentHash implements Balancer {
     /** The maximum number of providers whose indexes fit into {@link #owners}. */
     private static final int MAX_OWNERS = Character.MAX_VALUE;
 
-    /** With up to this many providers, computing the provider of a slot is cheap, so the table is not needed. */
+    /** With up to this many providers, computing a slot's provider is cheap, so no table is needed. */
     private static final int FEW_TARGETS = 16;
 
     private static final double LOAD_BOUND = 1.25;
@@ -136,7 +136,7 @@ final class ConsistentHash implements Balancer {
         return target != excluded && target.isUsable() && !target.isAvoided(now);
     }
 
-    /** Returns whether the provider certainly has few enough calls in flight, without examining all providers. */
+    /** Returns whether the provider certainly has few enough calls in flight, without looking at all providers. */
     private boolean hasFewCalls(int index, long now) {
         return targets[index].inFlight() <= FEW || (now - boundNanos < BOUND_NANOS && isWithin(lastBound, index));
     }

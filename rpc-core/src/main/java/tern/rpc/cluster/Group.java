@@ -8,9 +8,9 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in other
- * zones are used if too few providers in the client's zone are healthy, or if the chosen provider is overloaded.
- * Immutable except for its balancers.
+ * The providers for calls with one tag. The providers in the client's zone are preferred. Providers in other zones are
+ * used if too few providers in the client's zone are healthy, or if the chosen provider is overloaded. Immutable except
+ * for its balancers.
  */
 final class Group {
 
@@ -156,7 +156,7 @@ final class Group {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // isConnecting is called first, because the connection may become usable between the two checks.
+            // isConnecting must be called first, because the connection may become usable between the two checks.
             boolean soon = target.node().isConnecting();
             boolean isUsable = target.isUsable();
             int rank = target == excluded ? 1 : isUsable ? 3 : 2;

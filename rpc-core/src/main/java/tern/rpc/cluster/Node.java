@@ -22,7 +22,7 @@ public final class Node {
      */
     private static final double LONG_WAIT = 3;
 
-    /** The minimum time for which a probe (a copy of an idempotent call) waits for its answer. */
+    /** A probe (a copy of an idempotent call) waits for its answer for at least this time. */
     public static final long COPY_WAIT_NANOS = ProbePauses.WAIT_NANOS;
 
     /** {@link #silentForNanos} treats longer usual response times as this time, so that it sends a ping early. */
@@ -229,8 +229,8 @@ public final class Node {
     }
 
     /**
-     * Records a call that was abandoned because another provider answered first. The call would have taken at least the
-     * time since {@link #begin}. This time is recorded only if it is long enough to count as slow, because a shorter
+     * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
+     * lower bound on the call's duration. It is recorded only if it is long enough to count as slow, because a shorter
      * time does not show that the provider is fast. {@link #end} must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -296,9 +296,9 @@ public final class Node {
 
     /**
      * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. Without this rule, a node
-     * with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has more
-     * slow answers.
+     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. Otherwise, a node with more
+     * calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has more slow
+     * answers.
      */
     double judgedCost(long now) {
         double ended = responses.judgedCost(now);
@@ -350,7 +350,8 @@ public final class Node {
     }
 
     /**
-     * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
+     * Returns for how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not
+     * stalled.
      */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silence.sinceNanos()) : 0;
@@ -402,7 +403,7 @@ public final class Node {
     }
 
     /**
-     * Returns how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
+     * Returns for how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
      * from the creation of the node, or from the first call that notices that the connection is lost.
      */
     public synchronized long outOfReachNanos(long now) {
@@ -414,7 +415,7 @@ public final class Node {
         return outages.endedNanos();
     }
 
-    /** Returns whether enough time has passed since a call last started a connection attempt. */
+    /** Returns whether enough time has passed since the last connection attempt that was started by a call. */
     boolean isAttemptDue(long now) {
         return now - nextAttemptNanos >= 0;
     }

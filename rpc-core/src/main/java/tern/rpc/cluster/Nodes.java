@@ -27,12 +27,12 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Nodes {
 
-    /** The time for which an unused connection is kept in case its endpoint is listed again. */
+    /** How long an unused connection is kept in case its endpoint is listed again. */
     private static final int KEPT_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
-    /** How long a provider that the source no longer lists may be silent before the client drops it. */
+    /** The client drops an unlisted provider that has been silent for this time. */
     private static final long MAX_SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
@@ -86,8 +86,8 @@ public final class Nodes {
             Shared shared = byEndpoint.computeIfAbsent(endpoint, this::unused);
             shared.services.add(service);
             node = shared.node;
-            // A known node may be neither connected nor queued: a queued node that no reference uses is removed from
-            // the queue without being connected.
+            // A known node may be neither connected nor queued, because queued nodes that no reference uses are removed
+            // from the queue without being connected.
             if (node.opened() != null || unopened.contains(node)) {
                 return node;
             }
@@ -96,7 +96,7 @@ public final class Nodes {
                 return node;
             }
         }
-        open(node); // A failure is only logged, so that the other endpoints can be used.
+        open(node); // A failure is only logged, so that the other endpoints can still be used.
         return node;
     }
 

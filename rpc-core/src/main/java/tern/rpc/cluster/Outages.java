@@ -81,7 +81,7 @@ final class Outages {
                 && !connection.lastFailure().isEmpty();
     }
 
-    /** Returns how long the current outage has lasted, in nanoseconds, or 0 if the provider is connected. */
+    /** Returns the duration of the current outage so far, in nanoseconds, or 0 if the provider is connected. */
     long nanos(long now) {
         return isConnected ? 0 : Math.max(0, now - beganNanos);
     }

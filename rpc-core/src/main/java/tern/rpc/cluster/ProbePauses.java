@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 final class ProbePauses {
 
     /**
-     * The time for which a client waits for the answer to a probe, if the timeout of the copied call is shorter. An
-     * overloaded provider answers late. If the client sent another probe instead of waiting, it would increase the
+     * A client waits for the answer to a probe for at least this time, even if the timeout of the copied call is
+     * shorter. An overloaded provider answers late, and sending another probe instead of waiting would increase the
      * overload.
      */
     static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(16);

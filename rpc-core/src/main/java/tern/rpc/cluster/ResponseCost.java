@@ -12,8 +12,8 @@ final class ResponseCost {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * The time added to both the measured and the usual response time before they are compared, so that short pauses of
-     * fast methods have little effect.
+     * Added to both the measured and the usual response time before they are compared, so that short pauses of fast
+     * methods have little effect.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -50,15 +50,15 @@ final class ResponseCost {
     private static final double GOOD_MEAN = 2.5;
 
     /**
-     * The threshold, as a multiple of the usual time, above which the last response time affects load balancing even if
-     * the mean is good.
+     * The last response time affects load balancing even if the mean is good, if it exceeds this multiple of the usual
+     * time.
      */
     private static final double VERY_SLOW = 4;
 
     /** The weight of one response time in the mean response time. */
     private static final double IN_MEAN = 0.0625;
 
-    /** The number of consecutive good answers after which a slow or failing node has recovered. */
+    /** A slow or failing node has recovered after this number of consecutive good answers. */
     private static final int GOOD_IN_A_ROW = 2;
 
     /**
@@ -157,8 +157,8 @@ final class ResponseCost {
     }
 
     /**
-     * Records that a call was abandoned after the given time. Does nothing if the time is too short to count as slow,
-     * because a short time does not show how fast the provider is.
+     * Records that a call was abandoned after the given time. Does nothing if this time is too short to count as slow,
+     * because it then does not show how fast the provider is.
      */
     void outlasted(long tookNanos, long usual, long now) {
         double sample = Math.min(MAX_SLOW, multiple(tookNanos, usual));
@@ -215,8 +215,8 @@ final class ResponseCost {
     }
 
     /**
-     * Returns the factor by which the part of the cost above 1 has decayed since the last change. The formula
-     * approximates e^(-t/τ) without calling the math library.
+     * Returns the decay since the last change: a factor for the part of the cost above 1. The formula approximates
+     * e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;

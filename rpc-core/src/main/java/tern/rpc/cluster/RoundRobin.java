@@ -75,8 +75,8 @@ final class RoundRobin implements Balancer {
                 return targets[index];
             }
         }
-        // In most rounds, providers with small weights are not due. A draw by weight keeps the shares in proportion to
-        // the weights.
+        // In most rounds, providers with small weights are not due. Drawing by weight instead keeps the shares
+        // proportional to the weights.
         Target drawn = targets[choice.draw(ThreadLocalRandom.current().nextLong())];
         return isOpen(drawn, excluded, now)
                 ? drawn

@@ -31,7 +31,7 @@ final class SharedSources {
     /** The maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** The maximum number of invalid provider addresses per source that the log warns about. */
+    /** The maximum number of warnings about invalid provider addresses per source. */
     static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
@@ -163,7 +163,7 @@ final class SharedSources {
         // Whether the delayed list will be passed on before the usual delay ends. Reads do not need the lock.
         private volatile boolean hurried;
         private boolean namedAsTooLong;
-        private final Set<String> refused = new HashSet<>(); // The addresses for which a warning has been logged.
+        private final Set<String> refused = new HashSet<>(); // The addresses that have been logged in a warning.
         private int users; // The lock of the enclosing SharedSources guards this field.
 
         Shared(EndpointSource source) {
@@ -219,8 +219,8 @@ final class SharedSources {
         }
 
         /**
-         * Shortens the delay after which the references get the delayed list, because no provider of the previous list
-         * can be used. Does nothing if no list is being delayed.
+         * Shortens the delay of a delayed list, because no provider of the previous list can be used. Does nothing if
+         * no list is being delayed.
          */
         void hurry() {
             // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call
@@ -275,8 +275,8 @@ final class SharedSources {
                 }
             }
             if (failed) {
-                // A source reports only changes, so without another attempt, the reference would keep its old list
-                // until the next change.
+                // A source reports only changes. Without another attempt, the reference would keep its old list until
+                // the next change.
                 later(RETRY_NANOS, this::passAgain);
             }
         }

@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Instance;
 final class Subset {
 
     /**
-     * Hashes are shifted to the right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added
-     * without overflow.
+     * Hashes are shifted right by this number of bits, so that {@link #LATER} or {@link #LAST} can be added without
+     * overflow.
      */
     private static final int SHIFT = 3;
 

@@ -44,12 +44,12 @@ final class Survey {
     private static final double SLOW = 3;
 
     /**
-     * The maximum number of request bytes that wait for a provider's socket. While more are waiting, no copy of an
-     * idempotent call is sent to the provider.
+     * No copies of idempotent calls are sent to a provider while more request bytes than this are waiting for its
+     * socket.
      */
     private static final long MAX_QUEUED_BEFORE_COPY = 64 << 10;
 
-    /** The maximum number of providers from which the median is computed. */
+    /** The median is computed from at most this number of providers. */
     private static final int SAMPLE = 101;
 
     private final String zone;
@@ -215,8 +215,8 @@ final class Survey {
     }
 
     /**
-     * Returns the provider to which the next call is sent as a trial because no probe is possible, or null if no
-     * provider needs a trial.
+     * Returns the provider that gets the next call as a trial because no probe is possible, or null if no provider
+     * needs a trial.
      */
     @Nullable
     Target takeTrial() {
@@ -231,7 +231,7 @@ final class Survey {
 
     /**
      * Returns a provider that should get a copy of an idempotent call, or null if there is none. A provider that does
-     * not read its requests gets no copies of idempotent calls, because the copies would occupy memory while they wait.
+     * not read its requests gets no such copies, because they would occupy memory while they wait.
      *
      * @param among the providers that may accept the call
      */

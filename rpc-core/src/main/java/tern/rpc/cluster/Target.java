@@ -8,9 +8,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. A client with many
- * references has many targets that get no calls, so a target allocates the state of its calls only when it gets the
- * first one. Thread-safe.
+ * A provider of one cluster: the shared node, and the attributes that the cluster's source reports. In a client with
+ * many references, many targets get no calls, so a target allocates the state of its calls only when it gets the first
+ * one. Thread-safe.
  */
 public final class Target implements Candidate {
 
@@ -98,7 +98,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Returns how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns for how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
@@ -144,14 +144,15 @@ public final class Target implements Candidate {
     }
 
     /**
-     * Returns the time for which the provider will be avoided because it lacks the service, or 0 if it has the service.
+     * Returns the remaining time for which the provider is avoided because it lacks the service, or 0 if it is not
+     * avoided.
      */
     long missingForNanos(long nowNanos) {
         Calls current = calls;
         return current == null ? 0 : current.presence().avoidedForNanos(node.usableSinceNanos(), nowNanos);
     }
 
-    /** Returns the state that says whether the provider has the reference's service. */
+    /** Returns the state that tells whether the provider has the reference's service. */
     ServicePresence presence() {
         return calls().presence();
     }

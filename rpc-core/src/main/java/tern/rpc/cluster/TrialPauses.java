@@ -14,8 +14,8 @@ final class TrialPauses {
     static final int CALLS_FOR_SLOW = 150;
 
     /**
-     * The number of calls after which a trial call to a failing provider is due even though the pause has not ended.
-     * Clients with many calls thus notice a recovery early, at the price of only a few failed calls.
+     * After this number of calls, a trial call to a failing provider is due even if the pause has not ended. Clients
+     * with many calls thus notice a recovery early, at the price of only a few failed calls.
      */
     static final int CALLS_FOR_FAILING = 4_000;
 

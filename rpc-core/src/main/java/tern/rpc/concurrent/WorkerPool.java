@@ -54,7 +54,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * @param maxThreads the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
-     * @param keepAlive the time after which an idle thread ends, or zero to end threads as soon as no task is waiting
+     * @param keepAlive how long an idle thread stays alive, or zero to end threads as soon as no task is waiting
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         this(maxThreads, queueCapacity, keepAlive, threadFactory, false, task -> {}, Runnable::run);

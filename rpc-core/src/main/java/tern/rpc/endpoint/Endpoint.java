@@ -5,8 +5,8 @@ package tern.rpc.endpoint;
  * Attributes} and may change without a new connection.
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
- * @param name the name by which clients address the provider, and which the provider's certificate must contain: the
- *     name that was looked up, or the host itself
+ * @param name the name that clients use for the provider and that its certificate must contain: the name that was
+ *     looked up, or the host itself
  * @param protocol the transport's protocol, such as {@code tri}, or empty for the reference's protocol
  */
 public record Endpoint(String host, int port, String name, String protocol) {

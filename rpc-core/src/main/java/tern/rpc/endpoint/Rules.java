@@ -96,8 +96,8 @@ public interface Rules {
     }
 
     /**
-     * Returns texts from which {@link EndpointSource#rules} of the same source reads equal rules in a later process.
-     * Returns an empty list if the rules cannot be stored.
+     * Returns texts for storing these rules. In a later process, {@link EndpointSource#rules} of the same source
+     * restores equal rules from them. Returns an empty list if the rules cannot be stored.
      */
     default List<String> texts() {
         return List.of();

@@ -77,7 +77,7 @@ public final class GradientLimit implements Limit {
      */
     private static final double AIM = 0.75;
 
-    /** The minimum factor by which a step down multiplies the number of concurrent calls to get the new limit. */
+    /** After a step down, the new limit is at least this fraction of the number of concurrent calls. */
     private static final double MAX_STEP_DOWN = 0.5;
 
     /**
@@ -87,8 +87,8 @@ public final class GradientLimit implements Limit {
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The maximum factor by which a step down multiplies the number of concurrent calls to get the new limit. The
-     * effect of a smaller step could not be distinguished from noise in the next window.
+     * After a step down, the new limit is at most this fraction of the number of concurrent calls. The effect of a
+     * smaller step could not be distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -136,7 +136,7 @@ public final class GradientLimit implements Limit {
     // The number of consecutive steps down that did not make calls faster, which shows that calls do not wait for each
     // other.
     private int independent;
-    private int held; // The number of windows for which the limit has been held constant.
+    private int held; // The number of windows since the limit became constant.
     // The mean call duration in the first window after the limit became constant, or 0 if unknown.
     private double heldNanos;
 

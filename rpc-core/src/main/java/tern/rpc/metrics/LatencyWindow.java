@@ -20,7 +20,7 @@ public final class LatencyWindow {
 
     private static final int SECONDS = 60;
 
-    /** The length of the history, for which a summary of each second is stored, in seconds. */
+    /** The length of the history in seconds. A summary of each of these seconds is stored. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
     /** The number of seconds covered by each point of {@link #series} that is older than a minute. */

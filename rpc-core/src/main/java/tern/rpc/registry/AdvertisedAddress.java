@@ -14,9 +14,9 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The address is the first available of the following: the configured host, an
- * address of this machine in the configured network, the single address on which the server listens, and the source
- * address of the route to the registry.
+ * The address that a provider publishes: the configured host, an address of this machine in the configured network, the
+ * single address that the server listens on, or the source address of the route to the registry, whichever is available
+ * first.
  *
  * @param reason the source of the host, for the log
  */
@@ -26,10 +26,10 @@ public record AdvertisedAddress(String host, int port, String reason) {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*");
 
     /**
-     * The settings from which the address is chosen.
+     * The settings that determine the address.
      *
      * @param host a host name or an IP address; may be null
-     * @param port the port, or 0 for the port on which the server listens
+     * @param port the port, or 0 for the port that the server listens on
      * @param network a network such as {@code 10.1.0.0/16}, or the name of a network interface; may be null
      */
     public record Wish(
@@ -120,7 +120,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Chooses the address that the provider publishes.
      *
-     * @param bound the address on which the server listens, or null for all addresses
+     * @param bound the address that the server listens on, or null for all addresses
      * @param remotes the addresses of the registry's servers, whose names are looked up here; empty for a registry
      *     without a network
      * @throws NoRouteException if the address depends on the route to these servers, but there is currently no route to

@@ -28,7 +28,7 @@ import tern.rpc.PeriodicTask;
  */
 public final class Registrar implements AutoCloseable {
 
-    /** The interval at which a process verifies its own entries. */
+    /** The interval between a process's verifications of its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
     /** The maximum duration of a withdrawal. */

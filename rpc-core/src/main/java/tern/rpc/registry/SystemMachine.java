@@ -17,7 +17,7 @@ import tern.rpc.registry.AdvertisedAddress.Answer;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 
-/** The network access of the machine on which this process runs. */
+/** Gives access to the network of the machine that this process runs on. */
 public final class SystemMachine implements Machine {
 
     private static final int CONNECT_MILLIS = 1_000;

@@ -130,8 +130,8 @@ public final class LargeWork {
     }
 
     /**
-     * Returns the size up to which a compressed request is decompressed and decoded without a permit: 16 times its
-     * compressed size, but at least 8 KiB and at most 64 KiB. The sender of a larger request causes much work with few
+     * Returns the maximum size of a compressed request that is decompressed and decoded without a permit: 16 times its
+     * compressed size, but at least 8 KiB and at most 64 KiB. A request that becomes larger causes much work with few
      * bytes.
      */
     public static int uncheckedBytes(int compressedBytes) {

@@ -22,7 +22,7 @@ public final class OutputBuffer {
     private @Nullable LargeWork turn; // the kind of work for which this buffer currently has a permit
 
     /**
-     * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the
+     * Bytes below this position can be claimed without a further check: the smaller of the array's length and the
      * limit.
      */
     private int bound = INITIAL_BYTES;

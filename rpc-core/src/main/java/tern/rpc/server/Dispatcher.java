@@ -231,10 +231,7 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /**
-     * Returns the metadata with the time after which the client may send its next attempt. A worker is likely to be
-     * free by then.
-     */
+    /** Returns metadata that tells the client when to send its next attempt. A worker is likely to be free by then. */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()

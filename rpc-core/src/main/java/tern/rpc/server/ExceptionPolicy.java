@@ -66,7 +66,7 @@ final class ExceptionPolicy {
      * Returns the replacement for an exception whose class is unknown to callers.
      *
      * @param withText whether the message is sent; it may contain SQL or other internals
-     * @param id the id under which the original exception is logged
+     * @param id the id of the original exception in the log
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
         RuntimeException replacement = new RuntimeException(RemoteFailures.foreignText(

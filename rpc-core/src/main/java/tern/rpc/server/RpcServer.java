@@ -162,7 +162,7 @@ public final class RpcServer implements AutoCloseable {
         transports.add(another);
     }
 
-    /** Returns the port on which the server listens, or 0 before the start. */
+    /** Returns the port that the server listens on, or 0 before the start. */
     public int port() {
         return transport.port();
     }
@@ -401,8 +401,8 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets the factory of worker threads. The default creates platform threads, which are daemons.
          *
-         * @param keepAlive the time after which an idle thread ends; the default is 60 seconds. Zero creates a thread
-         *     for each task, which suits virtual threads
+         * @param keepAlive how long an idle thread stays alive; the default is 60 seconds. Zero creates a thread for
+         *     each task, which suits virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

@@ -19,7 +19,7 @@ final class StreamWaits {
     /**
      * @param longest the maximum time that a stream may wait for the first {@link #RENEWAL_BYTES} bytes to be read, and
      *     for each further {@link #RENEWAL_BYTES} bytes
-     * @param pools the thread pools to which the limit applies
+     * @param pools the thread pools that the limit applies to
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
         this.longestNanos = longest.toNanos();
@@ -49,11 +49,11 @@ final class StreamWaits {
         private long paidBytes; // the number of read bytes that have already added waiting time; guarded by this
 
         /**
-         * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
+         * Returns the time that the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
          * worker.
          *
          * @param taken the number of bytes of the stream that its caller has read so far
-         * @param step the caller's report size: the number of bytes by which {@code taken} may grow in one step
+         * @param step the caller's report size: {@code taken} grows by at most this number of bytes at a time
          */
         long leftNanos(long taken, long step) {
             if (!isWorker()) {

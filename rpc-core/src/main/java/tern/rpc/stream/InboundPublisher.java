@@ -27,7 +27,7 @@ import tern.rpc.transport.MessageStream;
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** The source from which the publisher gets its messages. */
+    /** The source of the publisher's messages. */
     public interface Source {
 
         /**

@@ -21,8 +21,8 @@ public interface MessageSink {
     boolean isReady();
 
     /**
-     * Returns how long the calling thread may wait for the sink to become ready, in nanoseconds. After this time, the
-     * thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
+     * Returns the time that the calling thread may wait for the sink to become ready, in nanoseconds. After this time,
+     * the thread sends the value anyway, and the sink limits the number of buffered bytes. {@link Long#MAX_VALUE} means
      * that the thread may wait until the end of the call.
      */
     default long mayWaitNanos() {

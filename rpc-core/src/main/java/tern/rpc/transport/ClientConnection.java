@@ -15,8 +15,8 @@ public interface ClientConnection extends AutoCloseable {
     boolean isAvailable();
 
     /**
-     * Returns how many times this connection has become available. A change of this number means that the connection
-     * was lost in between, so the server may be another process. Always 0 if the server cannot change.
+     * Returns how many times this connection has become available. If the number changes, the connection was lost in
+     * between, so the server may be a different process. Always 0 if the server cannot change.
      */
     default long timesAvailable() {
         return 0;

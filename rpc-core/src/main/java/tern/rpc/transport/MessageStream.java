@@ -47,8 +47,8 @@ public interface MessageStream {
     }
 
     /**
-     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the number of
-     * bytes by which {@link #takenBytes} may grow in one step. For example, HTTP/2 peers usually report what they have
+     * Returns the report size of the peer, or 0 if the peer reports each message. The report size is the maximum number
+     * of bytes by which {@link #takenBytes} grows at a time. For example, HTTP/2 peers usually report what they have
      * read once it fills half of their flow-control window. Any thread may call this.
      */
     default long takenStepBytes() {

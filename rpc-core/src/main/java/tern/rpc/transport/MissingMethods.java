@@ -31,8 +31,8 @@ public final class MissingMethods {
     private static final int MAX_RANKED = 30;
 
     /**
-     * The maximum number of refusals per second for which names are compared. Requests with unknown names are refused
-     * on event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
+     * Names are compared for at most this number of refusals per second. Requests with unknown names are refused on
+     * event loops, before any other limit, and a comparison of 30 names takes longer than a small call.
      */
     private static final int RANKED_PER_SECOND = 50;
 
@@ -50,10 +50,7 @@ public final class MissingMethods {
         return refusal(service, name, RANKED);
     }
 
-    /**
-     * @param ranked limits the rate of refusals for which the names of the service's methods are compared with the
-     *     called name
-     */
+    /** @param ranked limits how often the called name is compared with the names of the service's methods */
     static RpcException refusal(ServiceDescriptor service, String name, Pace ranked) {
         return RpcException.refusal(
                 StatusCode.UNIMPLEMENTED,

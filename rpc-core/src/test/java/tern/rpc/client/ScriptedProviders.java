@@ -89,7 +89,7 @@ abstract class ScriptedProviders {
     volatile boolean refusesToOpen; // true if no further connection can be opened
     final List<Endpoint> asked = new ArrayList<>();
 
-    final AtomicLong aheadNanos = new AtomicLong(); // the time by which the client's clock is ahead of the system clock
+    final AtomicLong aheadNanos = new AtomicLong(); // how far the client's clock is ahead of the system clock
 
     final RpcClient client = RpcClient.builder()
             .transport(new FakeTransport(this::open))

@@ -123,11 +123,11 @@ final class ClusterModel {
         int inFifth; // The number of calls in the fifth second after the end of the fault.
         int inFifthOfBad;
         long ejections;
-        final Map<String, int[]> byMethod = new HashMap<>(); // The calls of a method to each provider during the fault.
+        final Map<String, int[]> byMethod = new HashMap<>(); // Calls to each provider during the fault.
         // The response times of calls that start at least three seconds after the fault begins.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
-        final int[] failedInSecond = new int[20]; // The failed calls by the second of the fault in which they started.
+        final int[] failedInSecond = new int[20]; // Failed calls, by the second in which they began.
 
         Counts(int clients) {
             failedOfClient = new int[clients];

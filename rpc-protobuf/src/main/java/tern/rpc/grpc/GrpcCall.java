@@ -23,8 +23,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. The thread on
- * which a request arrives delivers it to the listener. A thread of the common pool delivers a cancellation, because
+ * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. A request is
+ * delivered to the listener on the thread on which it arrives, a cancellation on a thread of the common pool, because
  * event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {

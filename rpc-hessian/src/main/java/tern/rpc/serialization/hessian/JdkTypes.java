@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
 final class JdkTypes {
 
-    /** The types for which the Hessian grammar defines a separate encoding. */
+    /** The types that have their own encoding in the Hessian grammar. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,

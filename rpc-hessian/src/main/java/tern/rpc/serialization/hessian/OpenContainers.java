@@ -59,7 +59,7 @@ final class OpenContainers {
      */
     private long part;
 
-    /** The open containers to which at least one reference has been read, as a bit mask of their depths. */
+    /** The open containers with at least one reference read so far, as a bit mask of their depths. */
     private long referred;
 
     // Arrays indexed by the reference numbers of complete containers; null until a complete container refers to an open

@@ -12,7 +12,7 @@ import tern.rpc.serialization.OutputBuffer;
  *
  * <p>hessian-lite writes the same bytes. This class writes them to an 8 KiB buffer, splits binary data at the end of
  * that buffer, and flushes the buffer when a value might not fit. To split binary data at the same places, this class
- * tracks that buffer: {@link #window} is the position at which hessian-lite's buffer would now begin.
+ * tracks that buffer: {@link #window} is the position where hessian-lite's buffer would currently begin.
  */
 final class ScalarOutput {
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 import tern.rpc.serialization.SerializationException;
 
-/** The names under which a caller can send a method's arguments. Immutable. */
+/** The names that callers can use for a method's arguments. Immutable. */
 final class ArgumentNames {
 
     private final String fullName;

@@ -60,7 +60,7 @@ final class BodyArguments {
     /**
      * Rejects arguments for a method that has no parameters, because the sender must have meant another method.
      *
-     * @param oneMessage whether the body is one message, to which a newer version of its type may have added members
+     * @param oneMessage whether the body is one message, which may have members from a newer version of its type
      */
     private void checkNone(byte[] json, int offset, int length, boolean oneMessage) {
         if (length == 0) {

@@ -196,7 +196,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type for which neither annotations nor settings name a class to create. */
+    /** Describes an abstract type without annotations or settings that name the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
