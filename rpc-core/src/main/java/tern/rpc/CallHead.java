@@ -5,8 +5,8 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a received call that is known before the arguments are decoded: service, method, metadata and caller.
- * Not thread-safe.
+ * What is known about a received call before its arguments are decoded: service, method, metadata and caller. Not
+ * thread-safe.
  */
 public final class CallHead {
 
@@ -29,8 +29,8 @@ public final class CallHead {
     /**
      * @param method the method name; for a generic call, the method named by an argument
      * @param generic whether an argument of the call names the method
-     * @param written the service and method as the caller wrote them, for error messages to the caller. These messages
-     *     omit the name under which the server exports the service, because it would reveal that the service exists
+     * @param written the service and method as the caller wrote them, for error messages to the caller. They omit the
+     *     server's own name for the service, because it would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,
@@ -81,8 +81,8 @@ public final class CallHead {
     }
 
     /**
-     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync}, and an argument names the
-     * method.
+     * Returns whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync} and names the method in an
+     * argument.
      */
     public boolean isGeneric() {
         return generic;

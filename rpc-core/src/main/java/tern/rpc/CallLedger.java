@@ -90,8 +90,8 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger of the current thread while the thread works on a call that is not an RPC call, such as a web
-     * request.
+     * Sets the ledger of the current thread for the time when it works on something other than an RPC call, such as a
+     * web request.
      *
      * @param ledger the ledger; null to remove the current one
      * @return the previous ledger or null; the caller must set it again when its work ends
@@ -179,8 +179,8 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with the given name. For
-     * example, the time for reading a query's result is added to the query. The operation count does not increase.
+     * Ends the phase begun by {@link #turnTo}, and adds its duration to the operation with the given name. For example,
+     * the time for reading a query's result is added to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -241,7 +241,7 @@ public final class CallLedger {
         }
     }
 
-    /** Returns the thread that created this ledger and works on the call, or on this part of the call. */
+    /** Returns the thread that created this ledger, and that works on the call or on this part of it. */
     public Thread thread() {
         return thread;
     }
@@ -317,8 +317,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the asynchronous operations that had not ended when the call ended, and the tasks that no thread had
-     * started. While the call runs, returns the operations that are running and the tasks that are waiting. The list
+     * Returns the asynchronous operations that were still running when the call ended, and the tasks that were still
+     * waiting for a thread. While the call is running, returns those that are currently running or waiting. The list
      * has at most 64 entries. Their times are not included in {@link #nanos}, because the call has not necessarily
      * waited for them. Any thread may call this method.
      */
@@ -357,8 +357,8 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the total time during which the call's thread ran no operation, in nanoseconds. During this time, the
-     * thread may have waited for other threads.
+     * Returns the total time during which the call's thread ran no operation, in nanoseconds. The thread may have been
+     * waiting for other threads.
      */
     long idleNanos() {
         if (!open) {
@@ -435,10 +435,10 @@ public final class CallLedger {
     }
 
     /**
-     * Returns the time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's thread may be
-     * waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code UNATTRIBUTED}
-     * and then from {@code OWN}. Any thread may call this.
+     * Returns the time spent in the given phase until {@code now} by all of the call's threads, in nanoseconds. The
+     * time of a phase excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, the call's
+     * thread may be waiting for other threads. Therefore, the time of those threads is subtracted, first from {@code
+     * UNATTRIBUTED} and then from {@code OWN}. Any thread may call this.
      *
      * @param now the current time on the ledger's clock
      */

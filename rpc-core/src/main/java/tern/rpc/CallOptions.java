@@ -174,12 +174,12 @@ public final class CallOptions {
      * <p>If the given proxy already has options, the new proxy also keeps them. If an option is set in both, the value
      * in this object applies. A header in this object replaces all of the proxy's headers with the same name.
      *
-     * <p>If the object is not a proxy, returns it unchanged. Code that sets options therefore also works with a test's
+     * <p>If the object is not a proxy, returns it unchanged. Therefore, code that sets options also works with a test's
      * mock or implementation. The options then have no effect, and a warning is logged unless the object is a Mockito
      * mock.
      *
-     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy may wrap a
-     *     Tern proxy, but the calls of the wrapped proxy would not have the options
+     * @throws IllegalArgumentException if the object is a JDK proxy that Tern did not create. Such a proxy might wrap a
+     *     Tern proxy, whose calls would then not have the options
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {

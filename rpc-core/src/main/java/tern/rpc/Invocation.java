@@ -99,8 +99,7 @@ public final class Invocation {
     /**
      * Returns a copy of this invocation with the given arguments, one for each parameter of the Java method.
      *
-     * @throws IllegalArgumentException if the number of arguments differs from the number of the Java method's
-     *     parameters
+     * @throws IllegalArgumentException if the Java method has a different number of parameters
      */
     public Invocation withArguments(Object... arguments) {
         Method java = method.javaMethod();

@@ -161,7 +161,7 @@ public final class Metadata {
         }
     }
 
-    /** Adds all values of the other metadata, and keeps those with the same names. Arrays are not copied. */
+    /** Adds all values of the other metadata, and keeps existing values with the same names. Arrays are not copied. */
     public Metadata addAll(Metadata other) {
         other.forEach(this::append);
         return this;
@@ -212,8 +212,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters case-insensitively, and all other characters exactly. The Kelvin sign (U+212A) must
-     * not equal the letter K, because proxies that filter headers by name treat these characters as different.
+     * Compares ASCII letters case-insensitively, and all other characters exactly. The Kelvin sign (U+212A), for
+     * example, must not equal the letter K, because proxies that filter headers by name distinguish these characters.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {

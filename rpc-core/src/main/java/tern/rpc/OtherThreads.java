@@ -94,7 +94,7 @@ final class OtherThreads {
     /**
      * Records the end of an asynchronous operation.
      *
-     * @param actual the kind of the operation, which may differ from the kind that was recorded at its start
+     * @param actual the kind of the operation, which may differ from the kind recorded at its start
      */
     void ends(AsyncOperation operation, Phase actual, long spentNanos) {
         if (actual != operation.kind()) {

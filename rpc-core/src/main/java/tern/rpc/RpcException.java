@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * The failure of a call, other than an exception that the method declares. Services may throw this exception to answer
  * with a status code of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
- * decide whether the call may be repeated.
+ * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence determine
+ * whether the call may be repeated.
  *
  * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it
  * {@linkplain PeerText without line breaks and limited in length}. {@link #status()} contains the original
@@ -24,7 +24,7 @@ public class RpcException extends RuntimeException {
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
         /**
-         * The method ran. Either the method reported the failure itself, or its answer was lost or could not be
+         * The method ran. Either the method itself reported the failure, or its answer was lost or could not be
          * encoded.
          */
         YES;

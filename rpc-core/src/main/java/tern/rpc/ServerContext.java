@@ -219,8 +219,8 @@ public final class ServerContext {
     }
 
     /**
-     * Returns the metadata to send at the end of the answer, which is a result or an exception. The metadata is sent as
-     * trailers on Triple and gRPC, and as attachments on dubbo.
+     * Returns the metadata to send at the end of the answer, whether it is a result or an exception. The metadata is
+     * sent as trailers on Triple and gRPC, and as attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -260,7 +260,8 @@ public final class ServerContext {
     /**
      * Returns whether the caller has stopped waiting. Possible reasons: the deadline has passed, the caller has
      * cancelled the call, the connection was lost, or the server has ended the stream, for example because the caller
-     * read too slowly. Calls that the method has made through Tern are then cancelled, too, and further calls fail.
+     * read too slowly. The nested calls that the method has made through Tern are then cancelled, too, and further ones
+     * fail.
      */
     public boolean isCancelled() {
         return whole.cancelled;

@@ -167,7 +167,7 @@ public final class ServiceDescriptor {
 
     /**
      * Returns the instance methods, one for each name and parameter list. If a sub-interface overrides a method with a
-     * more specific result type, only the more specific method is returned.
+     * more specific result type, only the overriding method is returned.
      */
     private static Iterable<Method> distinctMethods(Class<?> type) {
         Method[] all = type.getMethods();

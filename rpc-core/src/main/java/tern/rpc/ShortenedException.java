@@ -26,7 +26,7 @@ final class ShortenedException extends Exception {
         super(text, cause, true, true);
     }
 
-    /** Returns the exception itself, or a copy if its texts together are too long for the log. */
+    /** Returns the exception itself, or a copy if all its texts together are too long for the log. */
     static Throwable of(Throwable thrown) {
         return new Size().fits(thrown) ? thrown : new Copy().of(thrown);
     }

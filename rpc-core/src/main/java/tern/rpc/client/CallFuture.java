@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that serves
- * a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the ledger of the served call.
+ * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that is
+ * serving a call waits for this future, the wait is recorded as {@link Phase#UNATTRIBUTED} in the served call's ledger.
  */
 final class CallFuture<T extends @Nullable Object> extends GuardedFuture<T> implements CallScope {
 

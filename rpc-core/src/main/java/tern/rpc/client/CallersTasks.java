@@ -49,7 +49,7 @@ final class CallersTasks implements Executor {
         return tasks.isEmpty();
     }
 
-    /** Passes all remaining and later tasks to another executor, because the caller's thread no longer waits. */
+    /** Passes all remaining and later tasks to another executor, because the caller's thread has stopped waiting. */
     void leave() {
         gone = true;
         handOver();

@@ -170,7 +170,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the delay that the failed provider requested, because the next attempt goes to the same provider.
+     * Waits for the delay requested by the provider that failed, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -245,9 +245,9 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Sends a probe (a copy of an idempotent call) to a provider that was slow or failed, if a probe is due. The
      * outcome of the probe shows whether the provider has recovered. The caller does not wait for the probe. The probe
-     * waits longer for its answer than the original call, because a late answer shows that an overloaded provider still
-     * serves its calls. The probe keeps no arguments after it has been sent, and no probe is sent while the provider
-     * does not read its requests. Otherwise, waiting probes with large arguments could occupy much memory.
+     * waits longer for its answer than the original call, because even a late answer shows that an overloaded provider
+     * is serving its calls. A sent probe keeps no arguments, and no probe is sent while the provider is not reading its
+     * requests. Otherwise, waiting probes with large arguments could occupy much memory.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -279,8 +279,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Returns the connection for an asynchronous attempt. If the connection cannot be opened, for example because the
-     * client's keys cannot be used, fails the attempt. If this method threw an exception instead, nothing would handle
+     * Returns the connection for an asynchronous attempt. Fails the attempt if the connection cannot be opened, for
+     * example because the client's keys are unusable. If this method threw an exception instead, nothing would handle
      * it, and the attempt would stay in flight forever.
      *
      * @return null if the attempt has failed

@@ -23,8 +23,8 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.UnsentCallException;
 
 /**
- * Decides whether a call is attempted again after a failed attempt. Also ends attempts whose provider has become
- * silent, for example because its process is frozen, if their method is idempotent and another provider can take the
+ * Decides whether a call is attempted again after a failed attempt. Also ends attempts at a provider that has become
+ * silent, for example because its process is frozen, if the method is idempotent and another provider can take the
  * call. The call is then attempted again; otherwise, the call would wait for the silent provider until its deadline.
  * Thread-safe.
  */
@@ -200,10 +200,10 @@ final class FurtherAttempts {
     }
 
     /**
-     * Returns whether another connection can accept the call: another provider that may take calls of the given method
-     * and tag is available and does not lack the service. After UNAVAILABLE, a provider that the client is still
-     * connecting to is sufficient. If the attempt's connection was lost, a new connection to the same provider is also
-     * sufficient, because it may be open before the caller sees the failure.
+     * Returns whether the call can use another connection: another provider for the given method and tag is available
+     * and does not lack the service. After UNAVAILABLE, a provider that the client is still connecting to is
+     * sufficient. If the attempt's connection was lost, a new connection to the same provider is also sufficient,
+     * because it may be open before the caller sees the failure.
      */
     private boolean canGoElsewhere(
             ClientMethod method, Invocation call, RpcException failure, Target used, PendingCall attempt) {

@@ -59,8 +59,8 @@ final class LateFilters {
 
     /**
      * Schedules the check at the deadline, unless it is already scheduled. Called when the filters have returned, and
-     * when they have received the answer. Does nothing if the client is closed, because a closed client fails its calls
-     * itself.
+     * when they have received the answer. Does nothing if the client is closed, because a closed client itself fails
+     * its calls.
      */
     void watch() {
         if (!over.getAsBoolean()

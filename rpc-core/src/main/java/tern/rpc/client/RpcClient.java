@@ -196,7 +196,7 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
-     * @param attempts the additional attempts and fallbacks of all of this client's references to the service
+     * @param attempts the additional attempts and fallbacks of all the client's references to the service
      */
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
@@ -420,7 +420,7 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check.
+         * Sets the maximum time that {@link RpcClient#refer} waits for a provider if the reference requires a check.
          *
          * @param checkTimeout zero or more; the default is 3 seconds
          */
@@ -430,9 +430,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except for references that have their own token. The
-         * token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on HTTP. By
-         * default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
+         * Sets the token that the client sends with every call, except to the providers of references with their own
+         * token. The token is sent as the {@code token} attachment on dubbo and as {@code authorization: Bearer} on
+         * HTTP. By default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
@@ -442,7 +442,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how references without their own settings choose among their providers. */
+        /** Sets how references choose among their providers if they have no settings of their own. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;

@@ -127,7 +127,7 @@ public record ServiceReference<T>(
         /**
          * Sets the number of dedicated connections to each endpoint.
          *
-         * @param own 1 or more, or 0 to share one connection with all other references; the default is 0
+         * @param own the number, or 0 (the default) to share one connection with all other references
          */
         public Builder<T> connections(int own) {
             this.connections = own;

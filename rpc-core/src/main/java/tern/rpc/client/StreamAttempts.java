@@ -24,7 +24,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A streaming call with its attempts. The call is sent to another endpoint only if three conditions hold: the first
- * endpoint certainly did not process the call, no message of the request stream can have been sent, and no answer has
+ * endpoint certainly did not process the call, certainly no message of the request stream was sent, and no answer has
  * arrived. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
@@ -402,8 +402,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             return reason;
         }
         Attempt running = attempt;
-        // The callback that would deliver the end may wait for the calling thread, or run on it. If nothing has been
-        // committed, another attempt may follow.
+        // The callback that would deliver the end may be waiting for the calling thread, or running on it. If nothing
+        // has been committed, another attempt may follow.
         boolean isEndWaiting = running != null && running.pending.isDone() && (committed || serial.isRunningHere());
         return isEndWaiting ? ended(null) : null;
     }

@@ -35,7 +35,7 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval between checks of the providers that the source no longer lists but that still answer. */
+    /** The interval between checks of unlisted providers that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -226,8 +226,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
-     * is being connected. If none of these is available, picks any provider, and the call then fails with the reason
-     * why this provider cannot be reached.
+     * is being connected. If there is none of these, picks any provider, so that the call fails with the reason why
+     * that provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key, or 0 if the call has no key
@@ -343,13 +343,13 @@ public final class Cluster implements AutoCloseable {
         return true;
     }
 
-    /** Returns whether a provider other than {@code besides} can take the call and may have the service. */
+    /** Returns whether a provider other than {@code besides} can take the call, and probably has the service. */
     public boolean isServedElsewhere(String method, String tag, boolean forceTag, Target besides, long now) {
         Group group = group(method, tag, forceTag);
         return group != null && group.hasUsable(besides, now);
     }
 
-    /** Returns the providers that may take a call to the method with the given tag, including unreachable ones. */
+    /** Returns the providers for calls to the method with the given tag, including unreachable ones. */
     public List<Target> targets(String method, String tag, boolean forceTag) {
         Group group = group(method, tag, forceTag);
         return group == null ? List.of() : group.targets();

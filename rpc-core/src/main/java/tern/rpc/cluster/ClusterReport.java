@@ -18,8 +18,8 @@ import tern.rpc.transport.ClientConnection;
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param held the number of unlisted providers that stay in use because they still answer
- * @param heldFor how long unlisted providers have been kept in use, or zero if there are none
- * @param heldWhy the list change that was not applied, or empty if no unlisted providers are kept in use
+ * @param heldFor how long such unlisted providers have been kept in use, or zero if there are none
+ * @param heldWhy the list change that was not applied, or empty if there are no such providers
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -50,8 +50,7 @@ public record ClusterReport(
      * @param lastFailure the reason why the provider is not connected, or empty if it is connected
      * @param nextAttempt the time until the client's next planned attempt to connect, or null if no attempt is planned
      * @param held whether the provider stays in use although the source no longer lists it
-     * @param stalledFor how long the provider has sent nothing even though calls are waiting, or zero if it is not
-     *     stalled
+     * @param stalledFor how long the provider has sent nothing although calls are waiting, or zero if it is not stalled
      * @param cost the provider's response time as a multiple of the usual response time
      * @param score the score that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended

@@ -9,9 +9,9 @@ import tern.rpc.endpoint.Candidate;
 
 /**
  * Sends calls with the same key to the same provider, in proportion to the weights. The hash of the key selects one of
- * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. The next provider of the
- * slot is used instead if a provider is not usable, is avoided, or has more than 1.25 times the mean number of calls in
- * flight. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
+ * {@value #SLOTS} slots, and weighted rendezvous hashing selects the provider of each slot. If that provider is not
+ * usable, is avoided, or has more than 1.25 times the mean number of calls in flight, the slot's next provider is used
+ * instead. When the provider list changes, only the keys of added and removed providers move. A choice takes constant
  * time, unless it is the first one for its slot or skips a provider. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
@@ -33,8 +33,8 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. Without this addition,
-     * the choice would be restricted too much while there are only few calls.
+     * A provider may have this number of calls in flight in addition to 1.25 times the mean. Without this addition, the
+     * choice would be restricted too much while there are only few calls.
      */
     private static final int FEW = 2;
 
@@ -124,7 +124,7 @@ final class ConsistentHash implements Balancer {
         return best;
     }
 
-    /** Returns the rank of a provider for a slot, or 0 if it is certainly not above the given rank. */
+    /** Returns the rank of a provider for a slot, or 0 if it certainly does not exceed the given rank. */
     private double rank(long hashed, int index, double highest) {
         double uniform = ((Hashes.mix(hashed ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         // The rank is at most the share divided by (1 - uniform). For most providers, this bound is already too low, so

@@ -53,9 +53,9 @@ final class Group {
     }
 
     /**
-     * Returns whether a call may be sent to any provider, to find out whether a slow provider has recovered. With
-     * {@link ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons
-     * for its choice that the client does not know.
+     * Returns whether calls can be sent to any provider, to find out whether a slow provider has recovered. With {@link
+     * ConsistentHash}, the key of a call determines its provider. An application's own balancer may have reasons for
+     * its choice that the client does not know.
      */
     boolean takesTrials() {
         return first instanceof PowerOfTwoChoices || first instanceof RoundRobin;
@@ -67,7 +67,7 @@ final class Group {
      * good, the remaining calls go to providers of other zones.
      *
      * @return whether more than half of the connected providers are ejected. Ejections are then ignored. Providers with
-     *     weight 0 count only if there are no others, because they cannot take over the calls
+     *     weight 0 count only if there are no others, because they do not take over the calls
      */
     boolean measure(String zone, long now) {
         int taking = 0;
@@ -137,7 +137,7 @@ final class Group {
                 .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns whether a provider other than {@code besides} is connected and may have the service. */
+    /** Returns whether a provider other than {@code besides} is connected, and probably has the service. */
     boolean hasUsable(Target besides, long now) {
         return targets.stream().anyMatch(target -> target != besides && target.isUsable() && !target.lacksService(now));
     }

@@ -25,7 +25,7 @@ import tern.rpc.endpoint.Instance;
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable
- * @param held the providers that the source no longer lists but that stay in use
+ * @param held the providers that stay in use although the source no longer lists them
  * @param heldSinceNanos the start of the current period in which providers are held
  * @param state the reason why providers are held
  * @param longest the list before the current list became shorter
@@ -114,7 +114,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), since, Holding.LOST_MOST, before);
     }
 
-    /** Returns whether the source reports an empty list after it had reported a list with entries. */
+    /** Returns whether the source now reports an empty list, after a list with entries. */
     boolean emptied() {
         return state == Holding.EMPTIED;
     }
@@ -144,8 +144,8 @@ record LastGood(
     }
 
     /**
-     * Counts the entries that the next list shares with the previous list. For each entry, searches only a few
-     * positions of the previous list, after the position of the last match.
+     * Counts the entries of the next list that are also in the previous list. For each entry, searches only a few
+     * positions of the previous list, after the last match.
      */
     private int near(List<Instance> next) {
         int found = 0;

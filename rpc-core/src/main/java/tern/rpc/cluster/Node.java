@@ -206,8 +206,8 @@ public final class Node {
 
     /**
      * Records the end of a probe, which is a copy of an idempotent call. An answer after the timeout of the original
-     * call counts as a failure. A late answer also shows that the provider has served the calls that waited before the
-     * probe, so the next probe follows soon.
+     * call counts as a failure. A late answer also shows that the provider has served the calls that were waiting
+     * before the probe, so the next probe follows soon.
      *
      * @param tookNanos the time since {@link #beginCopy}
      * @param timeoutNanos the timeout of the call that was copied
@@ -342,7 +342,7 @@ public final class Node {
 
     /**
      * Returns whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long
-     * time. The client then sends pings, so that the provider can show that it is alive.
+     * time. The client then sends pings, to find out whether the provider is alive.
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
@@ -404,7 +404,7 @@ public final class Node {
 
     /**
      * Returns for how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time is measured
-     * from the creation of the node, or from the first call that notices that the connection is lost.
+     * from the creation of the node, or from the first call that notices the loss of the connection.
      */
     public synchronized long outOfReachNanos(long now) {
         return outages.nanos(now);

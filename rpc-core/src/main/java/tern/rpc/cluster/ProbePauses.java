@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
- * The pauses between the probes of one provider. A probe is a copy of an idempotent call. The pauses keep the probes of
- * many clients from overloading a slow provider, because a client normally sends the next probe only after the answer
- * to the previous one. Thread-safe.
+ * The pauses between the probes of one provider. A probe is a copy of an idempotent call. A client normally sends the
+ * next probe only after the answer to the previous one, so that the probes of many clients do not overload a slow
+ * provider. Thread-safe.
  */
 final class ProbePauses {
 

@@ -151,8 +151,8 @@ final class ProviderChoice {
     }
 
     /**
-     * Returns the tags whose providers are used: without a tag, the tag of the reference, the tags of earlier calls,
-     * and the tags of most providers.
+     * Returns the tags whose providers are used: no tag, the tag of the reference, the tags of earlier calls, and the
+     * most frequent tags of the providers.
      */
     private Collection<String> used(Map<String, List<Instance>> byTag) {
         if (byTag.size() <= MAX_TAGS) {
@@ -219,7 +219,7 @@ final class ProviderChoice {
         return instances;
     }
 
-    /** Changes the attributes of the providers as the rules say, and removes disabled providers. */
+    /** Changes the attributes of the providers according to the rules, and removes disabled providers. */
     private static List<Instance> enabled(List<Instance> instances, Rules rules) {
         if (rules == Rules.NONE) {
             return instances; // Usually there are no rules. In this case, a long list is not copied.
@@ -243,7 +243,10 @@ final class ProviderChoice {
         return name.isEmpty() ? settings : settings.withPolicy(Policies.named(name));
     }
 
-    /** Warns once if no provider is in the client's zone, but the name of a provider's zone differs only in case. */
+    /**
+     * Warns once if no provider is in the client's zone, but the zone name of some provider differs from it only in
+     * case.
+     */
     void warnAboutZone(List<Instance> listed) {
         String zone = settings.zone();
         if (zone.isEmpty() || isZoneLogged) {

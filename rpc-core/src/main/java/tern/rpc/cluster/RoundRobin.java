@@ -18,8 +18,8 @@ final class RoundRobin implements Balancer {
     private static final int FULL = 0xFFFF;
 
     /**
-     * The maximum number of steps to the next provider in the rotation for one call. If these steps reach no usable
-     * provider, one is drawn at random.
+     * For one call, at most this number of steps to the next provider in the rotation are made. If these steps reach no
+     * usable provider, one is drawn at random.
      */
     private static final int MAX_TURNS = 64;
 

@@ -99,7 +99,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, leftOut, false);
     }
 
-    /** Calls the action for each group of providers, including the groups of single methods. */
+    /** Calls the action for each group of providers, including those for single methods. */
     void forEachGroup(Consumer<Group> action) {
         byTag.values().forEach(action);
         Group alone = untagged;

@@ -66,12 +66,12 @@ final class SharedSources {
          */
         void refresh();
 
-        /** Records that a reference has waited for the first list of the source without success. */
+        /** Records that a reference has waited in vain for the source's first list. */
         void waitedInVain();
 
         /**
-         * Returns whether a reference has waited for the first list without success. The other references then need not
-         * wait, so that an application with many references starts soon.
+         * Returns whether a reference has waited in vain for the first list. The other references then need not wait,
+         * so that an application with many references starts quickly.
          */
         boolean isLate();
 
@@ -149,7 +149,7 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private volatile boolean late; // whether a reference has waited for the first list without success
+        private volatile boolean late; // whether a reference has waited in vain for the first list
         // This object's lock guards this field and the next eight.
         private final Coalescing coalescing = new Coalescing();
         private final List<String> services = new ArrayList<>(); // The services of all references that use the source.

@@ -7,7 +7,7 @@ import tern.rpc.transport.ClientConnection;
 
 /**
  * The silence of one provider. A provider is silent if calls are in flight but nothing has arrived from it for a long
- * time. The client then sends pings, so that the provider can show that it is alive. Thread-safe.
+ * time. The client then sends pings, to find out whether the provider is alive. Thread-safe.
  */
 final class Silence {
 

@@ -31,8 +31,8 @@ final class Survey {
 
     /**
      * The minimum number of calls between two probes (copies of idempotent calls) of one provider while the first probe
-     * is unanswered. The limit prevents the probes of many clients from overloading a provider that is ten times slower
-     * and usually gets a tenth of the calls.
+     * is unanswered. Otherwise, the probes of many clients could overload a provider that is ten times slower and
+     * usually gets a tenth of the calls.
      */
     private static final int COPY_OF_UNANSWERED = 100;
 
@@ -120,8 +120,8 @@ final class Survey {
     }
 
     /**
-     * Measures, for each group of providers, the share of the calls that stays in the client's zone. If more than half
-     * of the providers of a group are ejected, ignores the ejections in this group.
+     * Measures, for each group of providers, the share of calls that stays in the client's zone. If more than half of
+     * the providers of a group are ejected, ignores the ejections in this group.
      */
     void measureGroups(Routes routes, long now) {
         Set<Target> needed = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
  * these sources, and closes it when the last of these references is closed. Therefore a source must not acquire
  * resources before {@link #start}.
  *
- * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty list, or
- * a list without most of the previous providers, the client keeps the missing providers while they answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If the list is empty, or most of the
+ * previous providers are missing from it, the client keeps the missing providers while they answer.
  */
 public interface EndpointSource extends AutoCloseable {
 
@@ -29,7 +29,7 @@ public interface EndpointSource extends AutoCloseable {
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method, even frequently,
+     * Repeats the lookup soon. Called when no endpoint answers. Any thread may call this method as often as it likes,
      * because the source limits the rate of its lookups. Does not block.
      */
     default void refresh() {}

@@ -21,7 +21,7 @@ public interface Rules {
 
     /**
      * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
-     * provider must not get any calls.
+     * provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();

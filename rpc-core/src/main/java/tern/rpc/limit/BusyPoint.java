@@ -6,7 +6,8 @@ import tern.rpc.limit.Limit.Window;
 /**
  * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
  * server if it sends most of the calls ({@link FairShares}). A flooding tenant is limited to this number of calls,
- * because other tenants' calls would otherwise wait too. A window is one measurement period of the {@link Limiter}.
+ * because other tenants' calls would otherwise have to wait, too. A window is one measurement period of the {@link
+ * Limiter}.
  *
  * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
  * A quarter more than x * u keeps the server busy while calls are handed over between threads. The throughput x is
@@ -105,7 +106,7 @@ final class BusyPoint {
     }
 
     /**
-     * Decides from the throughput in a window whether it was right to double or halve the number of admitted calls for
+     * Determines from a window's throughput whether it was right to double or halve the number of admitted calls for
      * this window.
      *
      * @return the change to the number if it was right and should be repeated; NONE if the change was wrong, or if

@@ -11,8 +11,8 @@ import tern.rpc.NanoClock;
  *
  * <p>A tenant floods the server if it sent more than two thirds of the calls that found few free permits, in one
  * measurement window of the limiter. A flooding tenant's calls must wait, unless the tenant holds less than a sixteenth
- * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. A majority vote in
- * constant space, in which each call is a vote for its tenant, finds the flooding tenant (R. Boyer, J Moore, 1981).
+ * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. The flooding tenant is
+ * found by a majority vote in constant space, in which each call is a vote for its tenant (R. Boyer, J Moore, 1981).
  *
  * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. One tenant may
  * send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a long time.
@@ -21,10 +21,10 @@ import tern.rpc.NanoClock;
  * share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
- * fewer calls, while these tenants send calls. The calls from these tenants are admitted even beyond the limit while
- * another tenant holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold
- * one or two permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant
- * that holds more permits than the largest known tenant replaces it.
+ * fewer calls, while these tenants send calls. Their calls are admitted even beyond the limit while another tenant
+ * holds more than twice as many permits, so that the larger tenant loses permits. If many tenants hold one or two
+ * permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds
+ * more permits than the largest known tenant replaces it.
  *
  * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be wrongly
  * admitted or refused.
@@ -119,9 +119,9 @@ final class FairShares {
     }
 
     /**
-     * Counts a call that found few free permits. In the majority vote that finds the tenant with most of the calls, the
-     * call is a vote for its tenant. If a larger tenant crowds this tenant out, the call is only a vote against the
-     * current candidate.
+     * Counts a call that found few free permits. In the majority vote, which finds the tenant with most of the calls,
+     * the call is a vote for its tenant. If this tenant is crowded out by a larger one, the call is only a vote against
+     * the current candidate.
      */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
@@ -197,8 +197,8 @@ final class FairShares {
     }
 
     /**
-     * Returns whether a tenant other than the given tenant has recently sent calls. A closed connection of the given
-     * tenant's address does not count as another tenant.
+     * Returns whether any other tenant has recently sent calls. A closed connection of the given tenant's address does
+     * not count as another tenant.
      */
     private boolean othersWantIn(Share asking, long now) {
         Share current = other;

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u moves
- * by a twentieth of the difference. A limiter that starts under load has not measured u yet, and begins with a step
+ * by a twentieth of the difference. A limiter that starts under load has no measured u yet, and begins with a step
  * down.
  *
  * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if
@@ -115,7 +115,7 @@ public final class GradientLimit implements Limit {
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods the server, the limit is at least this number times the number of calls that keep the
+     * While one tenant floods the server, the limit is at least this many times the number of calls that keep the
      * server busy.
      */
     private static final int OTHERS_TOO = 2;
@@ -240,7 +240,7 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Decides from the effect of the changed limit in the previous window whether to keep it.
+     * Decides whether to keep a changed limit, from its effect in the previous window.
      *
      * @return whether the new limit must stay unchanged for one window
      */

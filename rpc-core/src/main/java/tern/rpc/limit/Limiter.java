@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
- * permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations each and
- * allocate no memory.
+ * Admits a limited number of concurrent calls, and provides measurements of them to its {@link Limit}. Each admitted
+ * call holds a permit until it leaves the limiter, when it has ended. Entering and leaving cost a few atomic operations
+ * each and allocate no memory.
  *
  * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
  * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
@@ -55,8 +55,8 @@ public final class Limiter {
     private static final int KEPT = 16;
 
     /**
-     * The minimum number of reserved permits, but no more than half of all permits. With fewer reserved permits, all of
-     * them would often be in use by chance.
+     * At least this number of permits is reserved, but no more than half of all permits. With fewer reserved permits,
+     * all of them would often be in use by chance.
      */
     private static final int MIN_KEPT = 12;
 
@@ -136,7 +136,7 @@ public final class Limiter {
         return current;
     }
 
-    /** Returns whether the current limit is lower than the first one, because measurements have reduced it. */
+    /** Returns whether measurements have reduced the limit below its initial value. */
     public boolean isReduced() {
         return current < limit.first();
     }

@@ -20,7 +20,7 @@ public interface CallObserver {
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 
     /**
-     * Like {@link #ended(String, CallLedger, long, long, Throwable)}, for a call whose caller may be known.
+     * Like {@link #ended(String, CallLedger, long, long, Throwable)}, but also gets the caller, if it is known.
      *
      * @param caller returns the caller's address; null if it is unknown. Must be used only before this method returns
      */

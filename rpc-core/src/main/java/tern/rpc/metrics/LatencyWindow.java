@@ -23,7 +23,7 @@ public final class LatencyWindow {
     /** The length of the history in seconds. A summary of each of these seconds is stored. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** The number of seconds covered by each point of {@link #series} that is older than a minute. */
+    /** Each point of {@link #series} that is older than a minute covers this number of seconds. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */

@@ -136,7 +136,7 @@ public final class SlowCallRing {
     }
 
     /**
-     * Returns the id, or an empty string if it is too long or contains characters that are not allowed in trace ids.
+     * Returns the id, or an empty string if it is too long or contains a character that is not allowed in trace ids.
      */
     private static String bounded(String id) {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";

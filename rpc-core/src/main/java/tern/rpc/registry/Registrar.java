@@ -118,7 +118,7 @@ public final class Registrar implements AutoCloseable {
                             registry, LatePublication.of(registry, () -> registrations.apply(registry), timer));
                 }
             } catch (RuntimeException | Error e) {
-                // The entries published so far are withdrawn, because no verification of them is scheduled.
+                // The entries published so far are withdrawn, because they would never be verified.
                 withdrawAll();
                 throw e;
             }

@@ -65,7 +65,7 @@ public final class RememberedSource implements EndpointSource {
     /** An unfinished file of at least this age was left behind by a crashed process. */
     private static final Duration CRASHED_AFTER = Duration.ofMinutes(10);
 
-    /** The directories from which this process has already removed the unfinished files of crashed processes. */
+    /** The directories that this process has already cleaned of crashed processes' unfinished files. */
     private static final Set<Path> CLEANED = ConcurrentHashMap.newKeySet();
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -167,7 +167,7 @@ public final class RememberedSource implements EndpointSource {
 
     /**
      * Reports the stored list if the first list of the wrapped source is empty, for example because the registry has
-     * lost its data. The empty list follows it, so only those stored providers that answer stay in use.
+     * lost its data. The empty list is reported after it, so only those stored providers that answer stay in use.
      */
     private void offerBeforeEmptyList(EndpointSnapshot snapshot, Consumer<EndpointSnapshot> receiver) {
         if (snapshot.state() != State.EMPTY || heard) {
@@ -232,7 +232,7 @@ public final class RememberedSource implements EndpointSource {
             String text = Files.readString(file);
             return new Remembered(ProviderFile.parse(text, true).providers(subscription), rules(text));
         } catch (IOException | IllegalArgumentException e) {
-            // The number of warnings is limited, because each call that finds no provider may cause a read.
+            // The number of warnings is limited, because each call that finds no provider can cause a read.
             unreadable.warn(() -> "The remembered list in " + file + " is ignored: " + e.getMessage());
             return Remembered.NOTHING;
         }

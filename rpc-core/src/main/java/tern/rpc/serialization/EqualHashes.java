@@ -32,8 +32,8 @@ public final class EqualHashes {
     private static final int MIN_PLACES = 64;
 
     /**
-     * Random numbers, created when a key is counted for the first time. The random numbers prevent a sender from
-     * knowing which hashes share a slot.
+     * Random numbers, created when a key is counted for the first time. They prevent a sender from knowing which hashes
+     * share a slot.
      */
     private static final class Secret {
 

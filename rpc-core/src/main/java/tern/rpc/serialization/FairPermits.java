@@ -12,17 +12,17 @@ import tern.rpc.NanoClock;
 
 /**
  * Permits that tenants share, for example one for each KiB of memory or one for each busy thread. A request waits if
- * too few permits are available. Tenants get permits in turn. While a request waits because too few permits are free,
- * later requests may overtake it for one second. Otherwise, a caller could hold up all other callers with requests that
- * need all permits. After this second, no later request may overtake it.
+ * too few permits are available. Tenants get permits in turn. While a request is waiting because too few permits are
+ * free, later requests may overtake it for one second. Otherwise, a caller could hold up all other callers with
+ * requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for running calls to end, because they may last for a long time, and may themselves wait for this
  * request. If any permit is free and no other request is being decoded, the request is decoded even if it needs more
  * permits than are free.
  *
- * <p>While no request waits, permits are taken and released without the lock, because every request above the smallest
- * size takes permits. Thread-safe.
+ * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
+ * smallest size takes permits. Thread-safe.
  */
 final class FairPermits {
 
@@ -90,7 +90,7 @@ final class FairPermits {
     }
 
     /**
-     * Like {@link #acquire(Object, int, long)}, with another maximum number of waiting requests.
+     * Like {@link #acquire(Object, int, long)}, but with the given maximum number of waiting requests.
      *
      * @param places the maximum number of waiting requests; requests that already wait are not affected
      */
@@ -221,7 +221,7 @@ final class FairPermits {
         }
     }
 
-    /** Returns whether the oldest request of the tenant whose turn is next has waited for too long. */
+    /** Returns whether the request that is next (the oldest one of the next tenant) has waited too long. */
     private boolean isNextOverdue() {
         return !queues.isEmpty()
                 && clock.nanoTime() - queues.values().iterator().next().element().sinceNanos >= PATIENT_NANOS;

@@ -13,9 +13,9 @@ import tern.rpc.StatusCode;
  * memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
- * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
- * constantly sends requests of several MiB could occupy all of the memory, and requests of medium size from other
- * callers would fail.
+ * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Otherwise, a caller that constantly
+ * sends requests of several MiB could occupy all of the memory, and requests of medium size from other callers would
+ * fail.
  */
 public final class LargeMessages {
 
@@ -38,7 +38,7 @@ public final class LargeMessages {
     private static final int MAX_UNCHECKED_BYTES = 16 << 10;
     private static final int MIN_UNCHECKED_BYTES = 1 << 10;
 
-    /** The number of small requests that the workers of a server may decode at the same time. */
+    /** The number of small requests that a server's workers may decode at the same time. */
     private static final int UNCHECKED_REQUESTS = 256;
 
     /** The objects of all small requests together must fit into this share of the heap. */
@@ -127,8 +127,8 @@ public final class LargeMessages {
                 }
                 case TIMED_OUT -> patience -= PATIENCE_MILLIS / 2;
                 case CROWDED -> {
-                    // MEDIUM refused the permits without a wait, so the request may wait for permits of OBJECTS for the
-                    // full time.
+                    // MEDIUM has refused the permits without a wait, so the request may wait for the full time for
+                    // permits of OBJECTS.
                 }
             }
         }

@@ -9,10 +9,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * A kind of work on large messages that only a few threads may do at the same time. An encoded message exists in memory
- * up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than four
- * workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one tenant.
- * A call fails if its thread waits for more than three seconds. Thread-safe.
+ * A kind of work on large messages, which only a few threads may do at the same time. An encoded message exists in
+ * memory up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no faster than
+ * four workers. Tenants get permits for this work in turn, and at most half of the waiting threads may belong to one
+ * tenant. A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 public final class LargeWork {
 
@@ -91,7 +91,10 @@ public final class LargeWork {
     /** A decompressed request of this size is always decompressed and decoded without a permit. */
     private static final int MIN_UNCHECKED_BYTES = 8 << 10;
 
-    /** A request that becomes more than {@value} times as large needs a permit, even if it is not large. */
+    /**
+     * A request that grows to more than {@value} times its size when it is decompressed needs a permit, even if it is
+     * not large.
+     */
     private static final int UNCHECKED_RATIO = 16;
 
     private final int threads;
@@ -235,8 +238,8 @@ public final class LargeWork {
     }
 
     /**
-     * Raises the expected size of a message to the size that an incomplete message has reached. Called by a thread with
-     * a permit.
+     * Raises the expected message size to the size that an incomplete message has reached. Called by a thread with a
+     * permit.
      */
     void reached(int bytes) {
         if (bytes > expectedBytes) {

@@ -57,9 +57,9 @@ public interface ObjectReader {
     void skip();
 
     /**
-     * Decodes an exception. If its class is not allowed or does not exist, the result is an
-     * {@link tern.rpc.RpcException} with the code UNKNOWN and the class name and message of the original. The same
-     * applies if the exception is the first value of a message and a part of it cannot be decoded.
+     * Decodes an exception. If its class is not allowed or does not exist, the result is an {@link
+     * tern.rpc.RpcException} with the code UNKNOWN, and with the original's class name and message. The same applies if
+     * the exception is the first value of a message and a part of it cannot be decoded.
      */
     Throwable readThrowable();
 

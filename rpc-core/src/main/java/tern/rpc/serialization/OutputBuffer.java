@@ -5,8 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growing byte array for writers. Its size is limited, because a message that is too large could not be sent. Not
- * thread-safe.
+ * A growing byte array for writers. Its size is limited, because a larger message could not be sent. Not thread-safe.
  */
 public final class OutputBuffer {
 

@@ -8,8 +8,7 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The permits, threads and memory that one call holds on the server. {@link ServedCall} decides when the call releases
- * them. This class is the superclass of {@code ServedCall}, because a separate object would cost an allocation per
- * call.
+ * them. This is the superclass of {@code ServedCall}, because a separate object would cost an allocation per call.
  */
 abstract class CallPermits {
 

@@ -26,8 +26,8 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * Refuses calls, or passes them to workers, which run {@link ServedCall#run()}. Calls to critical services go to
  * reserved workers. All other calls need a permit from the limiter, which costs only a few atomic operations. While all
- * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), without a
- * permit if necessary. Other calls wait in a queue. If the queue is full, the call is refused.
+ * workers are busy, calls to methods that occupy few threads may use reserved threads (the method reserve), if
+ * necessary even without a permit. Other calls wait in a queue. If the queue is full, the call is refused.
  */
 final class Dispatcher implements CallHandler {
 

@@ -21,10 +21,10 @@ import tern.rpc.limit.Share;
  * E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
  * <p>A tenant is crowded out if both conditions hold: The largest other tenant holds more than an equal share of the
- * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. A
- * call from a crowded-out tenant may find no spare thread. The call then waits until another call from its tenant frees
- * a spare thread, or until a regular thread is idle. Such a call does not wait in the queue of the regular threads,
- * because the larger tenant's calls fill that queue.
+ * threads. This tenant itself holds less than an equal share, or less than half as many threads as the largest one. If
+ * a call from a crowded-out tenant finds no spare thread, it waits until another call from its tenant frees a spare
+ * thread, or until a regular thread is idle. It does not wait in the queue of the regular threads, because that queue
+ * is full of the larger tenant's calls.
  *
  * <p>If calls nevertheless wait too long for a thread or find the queue full, waiting does not help. The calls from a
  * tenant are then refused while it holds more than twice the number of free threads, and other tenants get the threads
@@ -147,7 +147,7 @@ final class FairWorkers {
     }
 
     /**
-     * Passes the call to a spare thread or to the method reserve, or makes it wait until another call of its tenant
+     * Passes the call to a spare thread or to the method reserve, or lets it wait until another of its tenant's calls
      * ends. The method reserve is tried before the queue of the spare threads. Slow calls may occupy all spare threads,
      * and a call to another method must not wait for them.
      */
@@ -224,8 +224,8 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that waits for a spare thread. This is necessary because a regular
-     * thread does not look for these waiting calls after it has finished a call.
+     * If a regular thread is idle, passes it a call that is waiting for a spare thread. This is necessary because a
+     * regular thread does not look for these waiting calls after it has finished a call.
      *
      * @return whether a thread will run the call
      */
@@ -249,7 +249,7 @@ final class FairWorkers {
     }
 
     /**
-     * If a regular thread is idle, passes it a call that waits in the method reserve. The call is run by the first
+     * If a regular thread is idle, passes it a call that is waiting in the method reserve. The call is run by the first
      * thread that takes it.
      *
      * @return whether a thread will run the call

@@ -9,19 +9,19 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * A reserve of threads for methods that currently occupy few of the server's threads. If calls to a slow method from
- * many tenants occupy all other threads, calls to the other methods still run.
+ * A reserve of threads for methods that currently occupy few of the server's threads. Even if many tenants' calls to a
+ * slow method occupy all other threads, calls to other methods can still run.
  *
  * <p>A call may use the reserve only while all regular threads are busy, and only if its method occupies at most
  * 1/{@value #FEW_PART} of the regular threads, or at most {@value #FEW} threads. The reserve's queue has as many places
  * as the reserve has threads. A queue is needed because a thread is still counted for a short time after it has sent an
- * answer. The calls of one method that run or wait in the reserve are limited to half of the reserve's threads, but to
- * no fewer than four. The threads and queue positions are divided among tenants ({@link TenantPlaces}), and all
- * connections from one address together get at most half of them.
+ * answer. The number of calls to one method that are running or waiting in the reserve is limited to half of the
+ * reserve's threads, but the limit is at least four. The threads and queue positions are divided among tenants ({@link
+ * TenantPlaces}), and all connections from one address together get at most half of them.
  *
- * <p>If the server's concurrency limiter gives a call no permit, the call may still run in the reserve, without a
- * permit. This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous
- * call may be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
+ * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
+ * This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call
+ * may be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
  * Thread-safe. A race may cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {

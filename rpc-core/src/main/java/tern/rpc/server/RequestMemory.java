@@ -24,7 +24,7 @@ final class RequestMemory {
                 : null;
     }
 
-    /** Returns a mark to pass to {@link #since} on the same thread after the request has been decoded. */
+    /** Returns a mark, to be passed to {@link #since} on the same thread after the request has been decoded. */
     static long mark(ServerCall call) {
         return LargeMessages.isChecked(call.requestBytes()) ? allocated() : UNKNOWN;
     }

@@ -47,9 +47,9 @@ public final class RpcServer implements AutoCloseable {
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. The maximum is large
-     * because a waiting asynchronous call needs memory but no thread. The maximum equals the default maximum number of
-     * connections (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue capacity is larger. It is large because a
+     * waiting asynchronous call needs memory but no thread. It equals the default maximum number of connections
+     * (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -145,8 +145,8 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Serves calls from an additional transport immediately, even before {@link #start}. When the server is closed, it
-     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because calls
-     * that are still being served may make in-memory calls. Does nothing if the transport is already served.
+     * also closes the transport. Draining waits for this transport's calls but does not refuse new ones, because the
+     * calls that are still being served may make in-memory calls. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -386,8 +386,8 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Limits the time that a worker may block in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to the sum of a stream's waits. For every 32 KiB that the caller reads, the worker
-         * may wait for this time again. Unused time is kept until the caller next reports what it has read, up to 17
-         * times the limit. HTTP/2 callers usually report what they have read once it fills half of their flow-control
+         * may wait for this time again. Unused time, up to 17 times the limit, is kept until the caller next reports
+         * what it has read. HTTP/2 callers usually report what they have read once it fills half of their flow-control
          * window. Once the limit is reached, the transport buffers a limited number of bytes and then ends the stream
          * with RESOURCE_EXHAUSTED. Threads that are not workers may block until the call ends.
          *

@@ -15,8 +15,8 @@ import tern.rpc.transport.TimeOuts;
 final class ServedFailures {
 
     /**
-     * If the caller cancels a call at most this long before the deadline, the deadline counts as passed, because the
-     * clocks of client and server differ.
+     * A cancellation this short a time before the deadline counts as an expired deadline, because the clocks of client
+     * and server differ.
      */
     private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

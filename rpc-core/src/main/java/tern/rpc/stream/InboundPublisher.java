@@ -64,8 +64,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. This is half of what
-     * the transport may deliver at a time, so that a large message need not wait for the subscriber's next request.
+     * Each time this number of bytes has been delivered, the transport is permitted to deliver more. This is half of
+     * what the transport may deliver at a time, so that a large message need not wait for the subscriber's next
+     * request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 

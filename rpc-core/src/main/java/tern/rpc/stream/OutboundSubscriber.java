@@ -91,7 +91,9 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** Rejects null as Reactive Streams requires, and ends the call, because the publisher may ignore the exception. */
+    /**
+     * Rejects null, as required by Reactive Streams, and ends the call, because the publisher may ignore the exception.
+     */
     private void requireGiven(@Nullable Object given, String what) {
         if (given == null) {
             NullPointerException missing = new NullPointerException("the publisher gave null as a " + what);

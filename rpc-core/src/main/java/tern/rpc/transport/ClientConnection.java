@@ -50,7 +50,7 @@ public interface ClientConnection extends AutoCloseable {
     /**
      * Starts a streaming call. If the method takes a single request, the arguments of the call are sent as this
      * request; otherwise the caller sends the requests. At the end of the call, the pending call completes with a
-     * failure or, after the last message, with an answer that has no value. The caller may fail the pending call at any
+     * failure or, after the last message, with an answer without a value. The caller may fail the pending call at any
      * time, even before this method returns. The stream then also ends at the server. Messages and the end are
      * delivered in order on the event loop. The completion runs on the executor of the pending call.
      *

@@ -30,7 +30,7 @@ public final class PendingCall implements Runnable {
 
     private static final VarHandle OUTCOME;
 
-    /** Stands for the missing outcome of a call that has been sent and has not ended. */
+    /** The outcome of a call that has been sent and has not ended. */
     private static final Object SENT = new Object();
 
     static {
@@ -96,7 +96,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Makes this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
+     * Lets this attempt drop its arguments as soon as the request is passed to the socket, so that large arguments do
      * not occupy memory until the call ends. The attempt must not be sent again. Called before the call is sent.
      */
     public void forgetArguments() {

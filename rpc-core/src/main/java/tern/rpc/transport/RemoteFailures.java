@@ -12,8 +12,8 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * Creates exceptions for failures returned by a server. Each stack trace has one frame for the server, followed by the
- * frames of the caller's code. The stack trace omits the frames that decoded the answer. Errors, and exceptions whose
- * classes exist only on the server, become an {@link RpcException}.
+ * frames of the caller's code, without the frames that decoded the answer. Errors, and exceptions whose classes exist
+ * only on the server, become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -52,7 +52,7 @@ public final class RemoteFailures {
     private static final String DUBBO_MISSING = "Service not found:";
 
     /**
-     * The end of the message that Dubbo 3.3 sends with status 40 if it cannot find out the parameter types of a call.
+     * The end of the message that Dubbo 3.3 sends with status 40 if it cannot determine the parameter types of a call.
      * Either the service or the class of a parameter is missing.
      */
     private static final String DUBBO_UNDECODED = ", parameterTypes=null]";
@@ -109,7 +109,7 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the message of the plain {@link RuntimeException} that is sent instead of an exception whose class is
+     * Returns the message of the plain {@link RuntimeException} that is sent in place of an exception whose class is
      * unknown to callers. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
      * @param description the class name, with the message if the message may be sent

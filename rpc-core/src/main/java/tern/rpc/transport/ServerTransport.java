@@ -55,8 +55,8 @@ public interface ServerTransport extends AutoCloseable {
     long queuedBytes();
 
     /**
-     * Returns the number of bytes of requests that are incomplete or waiting for a worker, including the headers of
-     * open requests.
+     * Returns the number of request bytes in memory: of incomplete requests, of requests waiting for a worker, and of
+     * the headers of open requests.
      */
     default long inboundBytes() {
         return 0;

@@ -138,9 +138,9 @@ public final class HealthService {
 
     /**
      * Registers a call of Watch. The number of these calls is limited, because they need no token and may stay open
-     * forever. If the limit is reached, {@link OpenWatches} chooses a call, which ends with UNIMPLEMENTED. After this
-     * status, gRPC clients use the server without health checks (gRFC A17). After any other status, they would send no
-     * calls to the server.
+     * forever. If the limit is reached, {@link OpenWatches} chooses a call that must end with UNIMPLEMENTED. gRPC
+     * clients that get this status use the server without health checks (gRFC A17). With any other status, they would
+     * send no calls to the server.
      *
      * @return the reason why the call is refused; null if it is registered
      */

@@ -226,7 +226,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value too, because readers create only one value for both.
+     * Assigns the old value's reference number to the new value, too, because readers create only one value for both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

@@ -15,9 +15,8 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes that can be reached from a
- * service's signatures, their subclasses in the packages of the service, JDK value types, and configured classes.
- * Thread-safe.
+ * The Hessian 2 format as Dubbo uses it. Reads only four groups of classes: classes reachable from a service's
+ * signatures, their subclasses in the service's packages, JDK value types, and configured classes. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
@@ -146,7 +145,7 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Makes the serializer also read serializable application classes that are not allowed. For each such class, it
+         * Lets the serializer also read serializable application classes that are not allowed. For each such class, it
          * logs once which property would allow the class. Use this mode only for a trial period, because only an
          * enforced list of allowed classes keeps out unexpected classes.
          */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
+/** Determines which concrete JDK classes may be read where a JDK type is declared. */
 final class JdkTypes {
 
     /** The types that have their own encoding in the Hessian grammar. */

@@ -10,9 +10,9 @@ import tern.rpc.serialization.OutputBuffer;
 /**
  * Writes scalar values, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not thread-safe.
  *
- * <p>hessian-lite writes the same bytes. This class writes them to an 8 KiB buffer, splits binary data at the end of
- * that buffer, and flushes the buffer when a value might not fit. To split binary data at the same places, this class
- * tracks that buffer: {@link #window} is the position where hessian-lite's buffer would currently begin.
+ * <p>hessian-lite writes the same bytes to an 8 KiB buffer, splits binary data at the end of that buffer, and flushes
+ * the buffer when a value might not fit. To split binary data at the same places, this class tracks that buffer: {@link
+ * #window} is the position where hessian-lite's buffer would currently begin.
  */
 final class ScalarOutput {
 

@@ -33,8 +33,8 @@ import tools.jackson.databind.type.MapType;
 /**
  * Limits sets and maps against senders that choose keys with equal hash codes. A hash table remains fast if these keys
  * have an order, as strings and numbers do. A key without an order is compared with every earlier key that has the same
- * hash code. Some containers always take quadratic time when filled one element at a time. These containers are filled
- * in one step, from another container that is decoded first.
+ * hash code. Containers that always take quadratic time when filled one element at a time are filled in one step, from
+ * another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -151,8 +151,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
 
         /**
-         * Returns a collection for the elements of a set. Composite elements are collected in a list, so that they are
-         * compared only once, when the set is built from the list.
+         * Returns a collection for the elements of a set. Composite elements are first collected in a list, so that
+         * they are compared only once, when the set is built.
          */
         private Collection<Object> counted(Count count) {
             return kind == Kind.COMPOSITE ? new CountedList(count) : new CountedSet(count);

@@ -83,8 +83,8 @@ final class JsonErrors {
     private static final int LAST_STEPS = 2;
 
     /**
-     * Parts of Jackson's messages about text without double quotes: a word, text in single quotes, and a date or an id
-     * that begins like a number.
+     * Parts of Jackson's messages about unquoted values: a word, text in single quotes, and a date or an id that begins
+     * like a number.
      */
     private static final List<String> UNQUOTED =
             List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");

@@ -32,8 +32,8 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
     }
 
     /**
-     * Creates limits in which {@code equalKeys} and {@code keySteps} have their default values: at most 256 keys with
-     * equal hash codes, and at most 64 Mi compared characters of keys.
+     * Creates limits with the default values of {@code equalKeys} and {@code keySteps}: at most 256 keys with equal
+     * hash codes, and at most 64 Mi compared characters of keys.
      */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(

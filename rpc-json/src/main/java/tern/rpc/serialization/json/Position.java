@@ -28,7 +28,7 @@ final class Position {
 
     /** The kind of a type: whether its JSON form is a string, another scalar, an array or an object. */
     enum Kind {
-        /** A {@code String} or {@code CharSequence}, for which only JSON strings are accepted. */
+        /** A {@code String} or {@code CharSequence}: only JSON strings are accepted. */
         TEXT,
         /** A type whose JSON form is one string, number or boolean. */
         SCALAR,
@@ -36,7 +36,7 @@ final class Position {
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** A bean, a map, a protobuf message, or a type for which the application has a deserializer. */
+        /** A bean, a map, a protobuf message, or a type with a deserializer of the application. */
         OTHER
     }
 

@@ -24,8 +24,8 @@ import tools.jackson.databind.util.StdDateFormat;
 
 /**
  * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
- * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output,
- * follow the protocol, because the peer relies on them.
+ * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output, are
+ * determined by the protocol, because the peer relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
@@ -95,7 +95,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties if the application has not configured another rule for them. */
+    /** Omits null properties, unless the application has configured a different rule for them. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)

@@ -5,7 +5,7 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Parses JSON from command-line arguments and from answers of the application. */
+/** Parses JSON from command-line arguments and from the application's answers. */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()

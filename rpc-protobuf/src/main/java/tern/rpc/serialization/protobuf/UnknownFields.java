@@ -20,12 +20,12 @@ final class UnknownFields {
     private static final int FREE = 4_096;
 
     /**
-     * One unknown field, in addition to {@link #FREE}, is kept for every {@value} bytes of the message. A known field
+     * For every {@value} bytes of the message, one unknown field is kept, in addition to {@link #FREE}. A known field
      * that is a small message takes about as many bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /** One message with an unknown enum number, in addition to {@link #FREE}, is accepted for every {@value} bytes. */
+    /** For every {@value} bytes, one message with an unknown enum number is accepted, in addition to {@link #FREE}. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
     /** The approximate memory overhead of a string or byte string, beyond its content, in bytes. */
