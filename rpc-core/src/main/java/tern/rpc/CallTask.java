@@ -95,7 +95,7 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Runs the task on a thread that already works on the call. A full executor may run the task on the submitting
+     * Runs the task on a thread that already works on the call. A full executor can run the task on the submitting
      * thread, which already works on the call.
      */
     private void runByCaller(CallLedger ledger) {

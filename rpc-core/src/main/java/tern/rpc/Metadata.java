@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
- * spelling, but comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
+ * spelling, but comparisons ignore the case of ASCII letters. A name can occur several times. Not thread-safe.
  *
  * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends the
  * suffix if it is missing. The dubbo protocol needs no suffix. Therefore, a binary value can be found by its name with

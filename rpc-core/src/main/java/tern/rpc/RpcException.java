@@ -86,7 +86,7 @@ public class RpcException extends RuntimeException {
     }
 
     /**
-     * Creates the failure of a refused call. It has no stack trace, because thousands of calls may be refused per
+     * Creates the failure of a refused call. It has no stack trace, because thousands of calls can be refused per
      * second.
      */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {

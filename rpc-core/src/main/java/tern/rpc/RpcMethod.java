@@ -41,7 +41,7 @@ public @interface RpcMethod {
      * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. A number
      * without a unit is in milliseconds. The value may contain placeholders if the Spring Boot starter creates the
      * reference. If it is empty, the client's default applies. Streaming methods have no default timeout, because a
-     * stream may last indefinitely. A stream is limited only by this value, by the method's settings, by {@link
+     * stream can last indefinitely. A stream is limited only by this value, by the method's settings, by {@link
      * CallOptions#timeout(java.time.Duration)}, and by the deadline of the call being served.
      */
     String timeout() default "";

@@ -57,7 +57,7 @@ final class ProviderMethodNames {
 
     /**
      * Returns whether the status means that the provider failed. DEADLINE_EXCEEDED only means that the call was slow.
-     * UNIMPLEMENTED is not a failure, because the body of a default method may run instead.
+     * UNIMPLEMENTED is not a failure, because the body of a default method can run instead.
      */
     private static boolean isFailureOfProvider(StatusCode code) {
         return switch (code) {

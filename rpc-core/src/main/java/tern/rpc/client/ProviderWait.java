@@ -127,7 +127,7 @@ final class ProviderWait {
         }
 
         /**
-         * Ends the wait. Only the first invocation has an effect, because the timer and another thread may both call
+         * Ends the wait. Only the first invocation has an effect, because both the timer and another thread might call
          * this method.
          */
         private void finish() {

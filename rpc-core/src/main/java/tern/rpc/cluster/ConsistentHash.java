@@ -50,8 +50,8 @@ final class ConsistentHash implements Balancer {
     private final long[] hashes;
     private final double[] shares;
     // For each slot, the index of its provider plus 1, or 0 if the provider has not been computed yet. Several threads
-    // may compute the provider of a slot at the same time, with the same result. This field is null before the first
-    // call, because many references get no calls. The field is also null if there are few providers.
+    // can compute a slot's provider at the same time, with the same result. This field is null before the first call,
+    // because many references get no calls. The field is also null if there are few providers.
     private volatile char @Nullable [] owners;
     // 1.25 times the mean number of calls in flight when the value was last computed. The value is computed only if a
     // provider has several calls in flight.

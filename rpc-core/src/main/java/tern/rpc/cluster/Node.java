@@ -12,7 +12,7 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and the
  * time when bytes last arrived. All references that use the connection share this state. Times are on the client's
- * clock. Thread-safe, but updates of response times may be lost.
+ * clock. Thread-safe, but updates of response times can be lost.
  */
 public final class Node {
 
@@ -140,7 +140,7 @@ public final class Node {
     }
 
     /**
-     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they may be silent for
+     * Records that a stream is about to be opened. {@link #isStalled} ignores streams, because they can be silent for
      * any length of time.
      */
     public void beginStream() {

@@ -203,7 +203,7 @@ public final class Nodes {
     }
 
     /**
-     * Closes a connection that gets no new calls, as soon as its calls have ended. A stream may last for hours. If the
+     * Closes a connection that gets no new calls, as soon as its calls have ended. A stream can last for hours. If the
      * provider is gone, the connection notices this itself.
      */
     private void closeWhenQuiet(@Nullable ClientConnection connection) {

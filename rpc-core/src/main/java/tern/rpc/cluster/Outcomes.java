@@ -36,7 +36,7 @@ public final class Outcomes {
             return of(failure);
         }
         long remaining = deadline.remainingNanos(now);
-        // A provider may also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
+        // A provider can also answer with DEADLINE_EXCEEDED before the deadline, which is a failure.
         boolean isTooShort = remaining <= 0 && tookNanos < times.nanos();
         return isTooShort || remaining < -LATE_NANOS ? Outcome.CANCELLED : Outcome.FAILED;
     }

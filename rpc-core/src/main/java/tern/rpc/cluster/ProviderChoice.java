@@ -129,7 +129,7 @@ final class ProviderChoice {
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
-                // Rules may give a provider several tags. A provider with several tags belongs to the subset of each
+                // Rules can give a provider several tags. A provider with several tags belongs to the subset of each
                 // tag, so that calls with any of the tags find a provider.
                 for (String tag : tags(instance, rules)) {
                     byTag.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(instance);
@@ -189,7 +189,7 @@ final class ProviderChoice {
      * calls only while no listed provider is available.
      */
     List<Instance> held(LastGood list, Rules rules) {
-        // If there are listed providers, rules may disable all unlisted ones.
+        // If there are listed providers, rules can disable all unlisted ones.
         List<Instance> held = list.listed().isEmpty() ? ruled(list.held(), rules) : enabled(list.held(), rules);
         return list.areHeldTriedLast()
                 ? held.stream()

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The response times of one provider, as multiples of the usual response times of its methods. Failures and refusals
- * count as slow answers. All values decay to 1 while there are no calls. Thread-safe, but updates may be lost.
+ * count as slow answers. All values decay to 1 while there are no calls. Thread-safe, but updates can be lost.
  */
 final class ResponseCost {
 

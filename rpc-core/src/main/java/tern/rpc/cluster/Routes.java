@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Rules;
  * The providers for the calls to a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
  * providers with this tag or, if there are none, to the providers without a tag. A call with the {@code a|b|c} tag also
  * tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag, unless rules assign
- * the tags. Rules may exclude providers and give them tags. Thread-safe.
+ * the tags. Rules can exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 

@@ -14,11 +14,11 @@ import tern.rpc.NanoClock;
  * of all permits in use. The calls from all other tenants are admitted, even beyond the limit. The flooding tenant is
  * found by a majority vote in constant space, in which each call is a vote for its tenant (R. Boyer, J Moore, 1981).
  *
- * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. One tenant may
- * send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a long time.
- * A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both conditions hold:
- * The largest other tenant holds more than an equal share of the permits. This tenant itself holds less than an equal
- * share, or less than half as many permits as the largest other tenant.
+ * <p>The number of calls that a tenant sends does not show how much of the server the tenant occupies. For example, one
+ * tenant can send the most calls, all of them fast, while a few slow calls from another tenant occupy all permits for a
+ * long time. A tenant that is crowded out therefore never waits and never floods. A tenant is crowded out if both
+ * conditions hold: The largest other tenant holds more than an equal share of the permits. This tenant itself holds
+ * less than an equal share, or less than half as many permits as the largest other tenant.
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls, while these tenants send calls. Their calls are admitted even beyond the limit while another tenant
@@ -26,7 +26,7 @@ import tern.rpc.NanoClock;
  * permits each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds
  * more permits than the largest known tenant replaces it.
  *
- * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be wrongly
+ * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race can cause a single call to be wrongly
  * admitted or refused.
  */
 final class FairShares {

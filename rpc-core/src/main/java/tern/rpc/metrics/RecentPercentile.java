@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import tern.rpc.NanoClock;
 
 /**
- * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and
- * reading is cheap. Thread-safe, but a value added while a window ends may be lost.
+ * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and reading
+ * is cheap. Thread-safe, but a value added while a window is ending can be lost.
  */
 public final class RecentPercentile {
 

@@ -103,7 +103,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         OTHER_PROCESS,
         /**
          * This process accepted a connection, or does not count its connections. The accepted connection is not
-         * necessarily the opened one. Source addresses are not compared, because a proxy may change them.
+         * necessarily the opened one. Source addresses are not compared, because a proxy can change them.
          */
         THIS_PROCESS
     }
@@ -197,8 +197,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Returns whether the address was configured or still belongs to this machine. The address of a container may
-     * change while the process runs.
+     * Returns whether the address was configured or still belongs to this machine. The address of a container can
+     * change while the process is running.
      */
     public boolean isStillUsable(Wish wish, Machine machine) {
         try {
@@ -226,7 +226,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
 
     /**
      * Returns the kind of an address that other machines cannot reach, or an empty string for other addresses. Names
-     * are not looked up, because a name may resolve to a different address on another machine.
+     * are not looked up, because a name can resolve to a different address on another machine.
      */
     private static String uselessKind(String host) {
         if (host.equalsIgnoreCase("localhost")) {

@@ -79,7 +79,7 @@ public final class Registrar implements AutoCloseable {
     private record Warning(String text, long nanos) {}
 
     /**
-     * @param timer runs the verifications, which may block for some seconds while they look for the address; the
+     * @param timer runs the verifications, which can block for some seconds while they look for the address; the
      *     registrar does not shut it down
      */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * implements {@code Comparable<C>}. Keys of different classes are searched linearly. Keys such as {@code LocalDateTime}
  * are also searched linearly, because this class implements {@code Comparable} with a supertype as the type argument.
  *
- * <p>Keys are counted by hash in a limited number of slots, so two hashes may share a slot. Usually, all keys of a
+ * <p>Keys are counted by hash in a limited number of slots, so two hashes can share a slot. Usually, all keys of a
  * container have the same class, and its instances can be ordered. Such keys are not counted and need no memory. Not
  * thread-safe.
  */

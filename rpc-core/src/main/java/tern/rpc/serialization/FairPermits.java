@@ -17,9 +17,9 @@ import tern.rpc.NanoClock;
  * requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
- * does not wait for running calls to end, because they may last for a long time, and may themselves wait for this
- * request. If any permit is free and no other request is being decoded, the request is decoded even if it needs more
- * permits than are free.
+ * does not wait for running calls to end, because they can last for a long time, and could themselves be waiting for
+ * this request. If any permit is free and no other request is being decoded, the request is decoded even if it needs
+ * more permits than are free.
  *
  * <p>While no request is waiting, permits are taken and released without the lock, because every request above the
  * smallest size takes permits. Thread-safe.
@@ -159,7 +159,7 @@ final class FairPermits {
     /**
      * Takes the permits of a request if it may be decoded now. A request may be decoded if its permits are available. A
      * request may also be decoded if no other request is being decoded and running calls have left at least one permit.
-     * The number of available permits may then become negative. The calling thread must hold the lock.
+     * The number of available permits can then become negative. The calling thread must hold the lock.
      */
     private boolean take(int permits) {
         int before = available.get();
@@ -172,7 +172,7 @@ final class FairPermits {
         return false;
     }
 
-    /** Takes permits for a running call, without waiting. The number of available permits may become negative. */
+    /** Takes permits for a running call, without waiting. The number of available permits can become negative. */
     void keep(int permits) {
         changeKept(permits);
     }

@@ -111,7 +111,7 @@ public final class LargeMessages {
     private static int acquire(int bytes, long neededKib, Object tenant) {
         int medium = (int) Math.min(MEDIUM_KIB, neededKib);
         if (bytes <= MAX_UNCHECKED_BYTES) {
-            // Running calls may hold all of OBJECTS, and may even wait for this request.
+            // Running calls can hold all of OBJECTS, and could even be waiting for this request.
             FairPermits.Result result = MEDIUM.acquire(tenant, medium, TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS));
             if (result != FairPermits.Result.ACQUIRED) {
                 throw refusal(

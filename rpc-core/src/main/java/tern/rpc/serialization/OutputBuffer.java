@@ -49,7 +49,7 @@ public final class OutputBuffer {
 
     /**
      * Makes {@link #claim} wait for a permit before it creates an array of more than 256 KiB, because only a limited
-     * number of threads may fill such arrays. {@link #claim} may then block for up to 3 s, or throw an {@link
+     * number of threads may fill such arrays. {@link #claim} can then block for up to 3 s, or throw an {@link
      * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The caller
      * must call {@link #release} in a {@code finally} block.
      *

@@ -148,7 +148,7 @@ abstract class CallPermits {
 
     /**
      * Releases the stream's permit from the server's limiter and the memory of its request. Called when the worker of a
-     * stream has finished, because the stream may last for hours, and its work is bounded by other limits.
+     * stream has finished, because the stream can last for hours, and its work is bounded by other limits.
      */
     void streamContinues() {
         leaveServer(false);

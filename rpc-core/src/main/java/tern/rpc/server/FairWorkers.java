@@ -31,7 +31,7 @@ import tern.rpc.limit.Share;
  * that it returns. A tenant that is crowded out is never refused for this reason. The refusals end after one second
  * without calls that wait too long or find the queue full, or after one second without calls that need a spare thread.
  *
- * <p>Thread-safe. A race may cause a single call to be wrongly accepted or refused. While threads are idle, the check
+ * <p>Thread-safe. A race can cause a single call to be wrongly accepted or refused. While threads are idle, the check
  * costs two reads per call.
  */
 final class FairWorkers {
@@ -148,8 +148,8 @@ final class FairWorkers {
 
     /**
      * Passes the call to a spare thread or to the method reserve, or lets it wait until another of its tenant's calls
-     * ends. The method reserve is tried before the queue of the spare threads. Slow calls may occupy all spare threads,
-     * and a call to another method must not wait for them.
+     * ends. The method reserve is tried before the queue of the spare threads. Slow calls can occupy all spare threads,
+     * and a call to a different method must not have to wait for them.
      */
     private boolean runsElsewhere(ServedCall call, Share share, int held) {
         boolean isAnySpareIdle = spare != null && spare.hasRoom();

@@ -10,7 +10,7 @@ import tern.rpc.limit.Share;
  * Limits the running calls to one method, and divides the permitted number of calls among tenants. While there is only
  * one tenant, it may make all permitted calls. When a call from a tenant with less than an equal share of the running
  * calls is refused, tenants with an equal share or more may start no further calls for one second. As the calls of
- * these tenants end, the refused tenant can make its calls. Thread-safe. A race may cause a single call to be wrongly
+ * these tenants end, the refused tenant can make its calls. Thread-safe. A race can cause a single call to be wrongly
  * accepted or refused.
  */
 final class MethodLimiter {

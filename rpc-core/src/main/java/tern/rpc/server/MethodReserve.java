@@ -21,8 +21,8 @@ import tern.rpc.transport.ServerCall;
  *
  * <p>A call that gets no permit from the server's concurrency limiter may still run in the reserve, without a permit.
  * This also applies while regular threads are idle because measurements have reduced the limit. An asynchronous call
- * may be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
- * Thread-safe. A race may cause a few calls to be wrongly accepted.
+ * can be unfinished after its thread has returned, so the total number of calls without a permit is limited, too.
+ * Thread-safe. A race can cause a few calls to be wrongly accepted.
  */
 final class MethodReserve {
 

@@ -87,7 +87,7 @@ final class ServedFailures {
 
     /**
      * Returns the failure of a call whose caller has gone: DEADLINE_EXCEEDED if the deadline has passed or is about to
-     * pass, otherwise CANCELLED. The caller's clock may be slightly ahead.
+     * pass, otherwise CANCELLED. The caller's clock could be slightly ahead.
      *
      * @param serving null if the call has no context yet
      * @param tookNanos the time since the call was received

@@ -171,7 +171,7 @@ class HashBudget {
     /**
      * Counts a key. The budget has already been charged for hashing it. Returns the number of steps to charge for each
      * value in the key, because the key is compared with all earlier keys that have the same hash code. This number is
-     * an upper bound, because keys with other hash codes may share the counter.
+     * an upper bound, because keys with other hash codes can share the counter.
      */
     private int sameHash(Object key, Object container) {
         int[] counts = places;
@@ -182,7 +182,7 @@ class HashBudget {
         isCounted = true;
         int mixed = (key.hashCode() ^ System.identityHashCode(container)) * 0x9e3779b9;
         int same = counts[(mixed ^ mixed >>> 16) & PLACES - 1]++;
-        // Keys with different hash codes may share a counter. Therefore four times the average of all counters is
+        // Keys with different hash codes can share a counter. Therefore four times the average of all counters is
         // subtracted from the value of this counter.
         int excess = same - limits.equalKeys() - (int) (4L * counted++ / PLACES);
         return excess > 0 && key.getClass().getName().startsWith("java.") ? same + EQUAL_STEPS * excess : same;

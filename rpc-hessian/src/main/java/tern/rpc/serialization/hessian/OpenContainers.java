@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container may still grow
- * after a reference to it has been read. Each value that refers to the container then becomes more expensive to hash.
- * For each open container, this class stores the weight of the contents read so far. For each complete container, it
- * stores which open containers the complete one refers to, and the number of these references. Not thread-safe.
+ * Computes the cost of hashing references to incomplete containers (lists, maps or objects). A container can still grow
+ * after a reference to it has been read, which makes each value that refers to it more expensive to hash. For each open
+ * container, this class stores the weight of the contents read so far. For each complete container, it stores which
+ * open containers the complete one refers to, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 

@@ -31,7 +31,7 @@ final class Slot {
     // The enclosing position; null for a whole argument, a whole result or a field.
     private final @Nullable Slot outer;
 
-    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads may
+    // Positions of parts and the collection type, which are created when they are first used. Concurrent threads can
     // create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;

@@ -60,7 +60,7 @@ class ReplacedObjectsTest {
         }
     }
 
-    /** A class in the service's package that does not replace itself during serialization. */
+    /** A class in the service's package without a replacement during serialization. */
     static final class Neighbour implements Serializable {
         private static final long serialVersionUID = 1L;
     }

@@ -122,7 +122,7 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        // Several threads may compute the value concurrently; all of them compute the same value.
+        // Several threads can compute the value concurrently, with the same result.
         private @Nullable KnownFields inside;
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
