@@ -210,8 +210,8 @@ public final class RpcClient implements AutoCloseable {
     /**
      * The counts for one service since the client started.
      *
-     * @param retries the number of the number of attempts that repeated a failed attempt
-     * @param hedges the number of the number of attempts sent to a second provider because the first attempt was slow
+     * @param retries the number of attempts that repeated a failed attempt
+     * @param hedges the number of attempts sent to a second provider because the first attempt was slow
      * @param fallbacks the number of calls that no provider accepted and a fallback answered
      */
     public record AttemptCounts(long retries, long hedges, long fallbacks) {}

@@ -8,8 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * Classifies the outcome of an attempt. The class determines how the attempt changes the recorded state of its
- * provider.
+ * Classifies the outcome of an attempt, which determines how the attempt changes the recorded state of its provider.
  */
 public final class Outcomes {
 

@@ -120,8 +120,8 @@ public final class Share {
 
     /**
      * Returns whether this tenant is the only open connection of its address. A connection is a tenant only while the
-     * transport has no connection from a second address. Calls from the own process, and from other transports of the
-     * server, belong to other tenants.
+     * transport has no connection from a second address. Calls from the server's own process, and from the server's
+     * other transports, belong to other tenants.
      */
     private boolean isAlone() {
         Share address = whole;

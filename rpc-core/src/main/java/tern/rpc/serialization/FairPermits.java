@@ -13,8 +13,8 @@ import tern.rpc.NanoClock;
 /**
  * Permits that tenants share, for example one for each KiB of memory or one for each busy thread. A request waits if
  * too few permits are available. Tenants get permits in turn. While a request is waiting because too few permits are
- * free, later requests may overtake it for one second. Otherwise, a caller could hold up all other callers with
- * requests that need all permits. After this second, no later request may overtake it.
+ * free, later requests may overtake it for one second. Without overtaking, a caller could hold up all other callers
+ * with requests that need all permits. After this second, no later request may overtake it.
  *
  * <p>Requests take their permits only while they are being decoded, and calls keep permits while they run. A request
  * does not wait for running calls to end, because they can last for a long time, and could themselves be waiting for

@@ -13,9 +13,9 @@ import tern.rpc.StatusCode;
  * memory free. A call fails if its thread waits for more than three seconds. {@link LargeWork} limits the threads.
  * Thread-safe.
  *
- * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Otherwise, a caller that constantly
- * sends requests of several MiB could occupy all of the memory, and requests of medium size from other callers would
- * fail.
+ * <p>A further sixteenth of the heap is reserved for requests of up to 128 KiB. Without this reserve, a caller that
+ * constantly sends requests of several MiB could occupy all of the memory, and requests of medium size from other
+ * callers would fail.
  */
 public final class LargeMessages {
 

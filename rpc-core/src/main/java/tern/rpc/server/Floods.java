@@ -37,8 +37,7 @@ final class Floods {
     private static final int MIN_NAMED = 2;
 
     /**
-     * The maximum number of tenants with their own meter. Otherwise, attackers' addresses could fill the meter
-     * registry.
+     * The maximum number of tenants with their own meter, so that attackers' addresses cannot fill the meter registry.
      */
     private static final int METERS = 32;
 
