@@ -20,8 +20,9 @@ import tern.rpc.endpoint.Instance;
  * example while their sessions expire. Therefore, each list is compared with the longest list of the previous 30 s.
  *
  * <p>If the list is empty, held providers keep their weight. Held providers also keep their weight for up to 30 s after
- * the list has entries again, until at least half of the providers are listed. Otherwise, the first provider that
- * registers again would get all calls. In all other cases, held providers are tried last. Immutable.
+ * the list has entries again, until at least half of the providers are listed. If held providers lost their weight
+ * immediately, the first provider that registers again would get all calls. In all other cases, held providers are
+ * tried last. Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists, or listed before it became unreachable

@@ -296,7 +296,7 @@ public final class Node {
 
     /**
      * Returns the cost (the response time as a multiple of the usual one) for a comparison with other nodes. The cost
-     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. If the variation counted, a
+     * is 1 for a healthy node, because the response times of healthy nodes vary by chance. If this variation counted, a
      * node with more calls would look slower: {@link #cost} rises with each slow answer, and a node with more calls has
      * more slow answers.
      */

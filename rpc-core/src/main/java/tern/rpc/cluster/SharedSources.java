@@ -219,8 +219,8 @@ final class SharedSources {
         }
 
         /**
-         * Shortens the delay of a delayed list, because no provider of the previous list can be used. Does nothing if
-         * no list is being delayed.
+         * Passes a delayed list on earlier, because no provider of the previous list can be used. Does nothing if no
+         * list is being delayed.
          */
         void hurry() {
             // Usually no list is being delayed. The check before the lock is cheap, because many failed calls may call

@@ -55,8 +55,8 @@ final class WireForms implements WireForm.Lookup {
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
     /**
-     * Functions that create Tern's own {@link WireForm} for a class. The key is the serializer that hessian-lite lists
-     * for the class.
+     * Functions that create Tern's own {@link WireForm} for a class, by the serializer that hessian-lite lists for the
+     * class.
      */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(

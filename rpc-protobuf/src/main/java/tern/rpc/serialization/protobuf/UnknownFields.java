@@ -148,7 +148,7 @@ final class UnknownFields {
     }
 
     /**
-     * Returns the position after a field that need not be checked; Integer.MAX_VALUE if the field must be checked in
+     * Returns the position after the field if it need not be checked; Integer.MAX_VALUE if it must be checked in
      * detail.
      */
     private int behindPlain(KnownFields known, int at, int end) {
