@@ -89,7 +89,7 @@ final class StreamCall implements StreamAttempts.Listener {
         answers.subscribe(subscriber);
     }
 
-    /** Returns the observer through which the application sends requests. Called before {@link #begin}. */
+    /** Returns the observer for sending the application's requests. Called before {@link #begin}. */
     StreamObserver<Object> requestObserver() {
         OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
         attempts.writeWith(observer);

@@ -3,7 +3,7 @@ package tern.rpc.client;
 import java.util.Set;
 import tern.rpc.ServiceKey;
 
-/** Thrown when a reference names a protocol for which the client has no transport. */
+/** Thrown when the client has no transport for the protocol that a reference names. */
 public final class UnknownProtocolException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -21,7 +21,7 @@ public final class UnknownProtocolException extends IllegalArgumentException {
         return protocol;
     }
 
-    /** Returns the advice for a protocol name that only other frameworks use; empty if there is no advice. */
+    /** Returns the advice for a protocol name that is used only by other frameworks; empty if there is no advice. */
     private static String instead(String protocol) {
         return switch (protocol) {
             case "grpc", "h2c", "h2", "http2", "triple" -> "; tri is the protocol for gRPC, which uses HTTP/2";

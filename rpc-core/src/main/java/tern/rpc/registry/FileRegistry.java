@@ -65,7 +65,7 @@ public final class FileRegistry implements Registry {
     private final Clock clock;
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
-    // The publication of each address that began last. The keys are the addresses.
+    // The last publication that was started for each address.
     private final Map<String, FilePublication> newest = new ConcurrentHashMap<>();
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
     private boolean looking; // Only the registry's thread uses this field.
@@ -105,7 +105,7 @@ public final class FileRegistry implements Registry {
         return publication;
     }
 
-    /** Returns whether another publication of the same address has begun after the given publication. */
+    /** Returns whether another publication of the same address was started after the given one. */
     boolean isReplaced(FilePublication publication) {
         return newest.get(publication.address()) != publication;
     }
@@ -214,7 +214,7 @@ public final class FileRegistry implements Registry {
                 + " and further files in " + directory + ", or correct rpc.server.registry";
     }
 
-    /** Returns the file that is replaced. If the file is a symbolic link, this is the file to which the link leads. */
+    /** Returns the file that is replaced. If the file is a symbolic link, this is the file that the link points to. */
     private Path target() throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();
@@ -223,8 +223,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Returns the lock file of a registry file. The lock file is in the folder of the registry file and not in the
-     * folder of a symbolic link, because other processes may use another link to the same registry file.
+     * Returns the lock file of a registry file. The lock file is next to the registry file and not next to a symbolic
+     * link to it, because other processes may use another link to the same registry file.
      */
     private static Path lockFile(Path target) {
         return target.resolveSibling(target.getFileName() + ".lock");
@@ -240,7 +240,7 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Changes the file. Does not wait for the lock, because a frozen process could hold it for ever, and this thread
+     * Changes the file. Does not wait for the lock, because a frozen process could hold it forever, and this thread
      * also reads the file.
      *
      * @return the content before the change; null if another process or registry holds the lock
@@ -268,8 +268,8 @@ public final class FileRegistry implements Registry {
     }
 
     /**
-     * Gives the new file the permissions of the file that it replaces. Otherwise consumers that run as other users
-     * might no longer be able to read the list, or users without permission could read it.
+     * Gives the new file the permissions of the file that it replaces. Otherwise, consumers that run as other users
+     * might lose access to the list, or unauthorized users might gain it.
      */
     private static void keepPermissions(Path from, Path to) throws IOException {
         PosixFileAttributeView permissions = Files.getFileAttributeView(to, PosixFileAttributeView.class);

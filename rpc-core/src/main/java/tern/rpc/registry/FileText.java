@@ -61,7 +61,7 @@ final class FileText {
         return isMarked || bytes[0] == 0 || bytes[1] == 0;
     }
 
-    /** Returns why a file cannot be used. Removes the file name that the exception's message may contain. */
+    /** Returns the reason why a file cannot be used, without the file name that the exception's message may contain. */
     static String reason(IOException failure) {
         if (failure instanceof NoSuchFileException) {
             return "it does not exist";

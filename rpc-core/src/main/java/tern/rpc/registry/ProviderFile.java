@@ -56,7 +56,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     /**
      * One provider of a service.
      *
-     * @param protocol the protocol to which the entry applies, or empty if it applies to every protocol
+     * @param protocol the entry's protocol, or empty if the entry applies to every protocol
      */
     record Provider(String protocol, Instance instance) {}
 
@@ -293,7 +293,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
     }
 
-    /** Returns the providers of the service that offer the subscription's protocol, each address once. */
+    /** Returns the service's providers that offer the subscription's protocol, each address only once. */
     List<Instance> providers(Subscription subscription) {
         Map<Endpoint, Instance> distinct = new LinkedHashMap<>();
         services.getOrDefault(subscription.service().toString(), List.of()).stream()

@@ -27,7 +27,7 @@ import tern.rpc.transport.MessageStream;
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** The source from which the publisher gets its messages. */
+    /** The source of the publisher's messages. */
     public interface Source {
 
         /**
@@ -54,7 +54,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Limits how many failures of subscribers are logged, because peers may end any number of calls. */
+    /** Limits how many subscriber failures are logged, because peers can end any number of calls. */
     private static final SeldomWarning FAILED_END = new SeldomWarning(LOG, NanoClock.SYSTEM);
 
     /** The initial number of messages requested in advance. The number does not grow while the subscriber is slow. */
@@ -64,9 +64,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * After this number of delivered bytes, the transport is permitted to deliver further bytes. The number is half of
-     * the bytes that the transport may deliver at a time, so that a large message need not wait for the subscriber's
-     * next request.
+     * Each time this number of bytes has been delivered, the transport is permitted to deliver more. This is half of
+     * what the transport may deliver at a time, so that a large message need not wait for the subscriber's next
+     * request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
@@ -86,7 +86,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
     private long
-            demand; // number of messages that the subscriber has requested, but not yet this object; guarded by this
+            demand; // number of messages requested by the subscriber, but not yet by this object; guarded by this
     private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this

@@ -17,7 +17,7 @@ import tern.rpc.SeldomWarning;
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
-    /** Limits how many failures of publishers are logged, because peers may cancel any number of calls. */
+    /** Limits how many publisher failures are logged, because peers can cancel any number of calls. */
     private static final SeldomWarning FAILED_CANCEL =
             new SeldomWarning(LoggerFactory.getLogger(OutboundSubscriber.class), NanoClock.SYSTEM);
 
@@ -58,8 +58,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         requireGiven(value, "value");
         if (done) {
-            // A publisher may send all values in response to one request. Only this cancellation then stops the
-            // publisher after the end of the call.
+            // A publisher may send all its values after a single request. In this case, only this cancellation stops
+            // the publisher when the call has ended.
             cancel.run();
             return;
         }
@@ -91,7 +91,9 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
     }
 
-    /** Rejects null as Reactive Streams requires, and ends the call, because the publisher may ignore the exception. */
+    /**
+     * Rejects null, as required by Reactive Streams, and ends the call, because the publisher may ignore the exception.
+     */
     private void requireGiven(@Nullable Object given, String what) {
         if (given == null) {
             NullPointerException missing = new NullPointerException("the publisher gave null as a " + what);
@@ -110,8 +112,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * Requests values while the sink is ready. The method uses a loop, because recursion would overflow the stack if a
-     * publisher sends each value within its {@code request} method.
+     * Requests values while the sink is ready. Uses a loop, because recursion would overflow the stack if a publisher
+     * sends each value from within its {@code request} method.
      */
     private void askIfReady() {
         int looks = asking.incrementAndGet();

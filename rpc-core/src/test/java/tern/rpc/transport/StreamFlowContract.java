@@ -30,11 +30,13 @@ import tern.rpc.StreamObserver;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.server.RpcServer;
 
-/** Tests backpressure, and streams of a server that is full or drains. The tests of backpressure compare the numbers of
- * messages written and read. */
+/**
+ *  Tests backpressure, and streams of a server that is full or draining. The tests of backpressure compare the numbers
+ * of messages written and read.
+ */
 interface StreamFlowContract extends StreamContract {
 
-    /** The number of chunks to send, which is many times more than can be in flight. */
+    /** The number of chunks to send, many times more than can be in flight. */
     int CHUNKS = 2_048;
 
     /**
@@ -308,7 +310,10 @@ interface StreamFlowContract extends StreamContract {
         }
     }
 
-    /** A client has at most 200 threads for callbacks. In this test, each of these threads waits for another stream. */
+    /**
+     * A client has at most 200 threads for callbacks. In this test, each of these threads is blocked, waiting for
+     * another stream.
+     */
     @Test
     default void callbacksThatWaitForStreamsDoNotKeepThemFromEnding() throws Exception {
         int callbacks = 200;

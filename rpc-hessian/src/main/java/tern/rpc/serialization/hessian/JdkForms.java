@@ -34,7 +34,7 @@ import tern.rpc.serialization.SerializationException;
 /** The JDK value types that every service may read, keyed by their class names in messages. Immutable. */
 final class JdkForms {
 
-    /** Represents a {@code java.lang.Class} that is part of a value. The class is not loaded. */
+    /** Represents a {@code java.lang.Class} that is part of a value, without loading the class. */
     record ClassName(String name) {}
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
@@ -120,7 +120,7 @@ final class JdkForms {
      */
     private static long visits(BigDecimal number) {
         long digits =
-                // An estimate suffices, because computing the exact number of digits costs as much as a comparison.
+                // An estimate is used, because computing the exact number of digits costs as much as a comparison.
                 number.unscaledValue().bitLength() * 3L / 10;
         return digits * digits / 25;
     }

@@ -67,7 +67,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests the supported combinations of sent value, declared type and received value. */
+/** Tests the supported combinations of a sent value, a declared type and a received value. */
 class TypeShapesTest {
 
     enum Mode {

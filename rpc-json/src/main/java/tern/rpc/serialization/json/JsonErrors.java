@@ -58,7 +58,7 @@ final class JsonErrors {
     /** The beginning of Jackson's message about a map whose keys it cannot read. */
     private static final String NO_KEY = "Cannot find a (Map) Key deserializer";
 
-    /** The beginning of Jackson's message about the key of a map that has the wrong form. */
+    /** The beginning of Jackson's message about a map key of the wrong form. */
     private static final String WRONG_KEY = "Cannot deserialize Map key";
 
     /** A part of Jackson's message about a number that does not fit into the declared type. */
@@ -79,12 +79,12 @@ final class JsonErrors {
      */
     private static final int MAX_SHOWN_STEPS = 16;
 
-    /** The number of steps that a shortened path shows from its end. */
+    /** The number of steps at its end that a shortened path shows. */
     private static final int LAST_STEPS = 2;
 
     /**
-     * Parts of Jackson's messages about text without double quotes: a word, text in single quotes, and a date or an id
-     * that begins like a number.
+     * Parts of Jackson's messages about unquoted values: a word, text in single quotes, and a date or an id that begins
+     * like a number.
      */
     private static final List<String> UNQUOTED =
             List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");
@@ -99,7 +99,8 @@ final class JsonErrors {
             TreeMap.class, SortedMap.class);
 
     /**
-     * Example values of types that are strings in JSON. The name of such a type does not show the form of the string.
+     * Example values of types that are strings in JSON, because the name of such a type does not show the form of the
+     * string.
      */
     private static final Map<Class<?>, String> EXAMPLES = Map.ofEntries(
             Map.entry(Instant.class, "2026-01-31T12:30:00Z"),
@@ -173,7 +174,10 @@ final class JsonErrors {
         return example == null ? "" : (type == byte[].class ? " in base64" : "") + " such as " + example;
     }
 
-    /** Returns what was found, for values whose mistake the expected type does not show; otherwise an empty string. */
+    /**
+     * Returns a description of what was found, if the expected type alone does not explain the mistake; otherwise an
+     * empty string.
+     */
     private static String found(MismatchedInputException mismatch, @Nullable Class<?> type, String message) {
         if (mismatch instanceof WholeNumbers.FractionException) {
             return ", found a fraction";
@@ -181,8 +185,7 @@ final class JsonErrors {
         if (message.contains(OUT_OF_RANGE)) {
             return FOUND_TOO_LARGE;
         }
-        // Jackson reports a wrong element with the type of the element. If the expected type is a list, the list itself
-        // is missing.
+        // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
         return isList ? ", found no array" : "";
@@ -193,7 +196,7 @@ final class JsonErrors {
         return EXAMPLES.get(type);
     }
 
-    /** Describes an abstract type for which neither annotations nor settings name a class to create. */
+    /** Describes an abstract type without annotations or settings that name the class to create. */
     static String isAbstract(String typeName, boolean isSealed) {
         // Jackson finds the subtypes of a sealed type itself.
         return typeName + " is abstract and cannot be read from JSON; "
@@ -209,9 +212,9 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as
-     * {@code ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the
-     * declared type. Inside a value, it returns the interface instead of such a class.
+     * Returns the name of the expected type. Jackson's exception contains the class to instantiate, such as {@code
+     * ArrayList}, even if the declared type is an interface. At the root of a value, this method returns the declared
+     * type. Inside a value, it returns the interface that such a class stands for.
      */
     private static @Nullable String typeName(
             MismatchedInputException mismatch, @Nullable Class<?> type, @Nullable String declared) {

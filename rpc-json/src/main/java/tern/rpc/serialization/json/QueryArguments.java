@@ -23,7 +23,10 @@ final class QueryArguments {
     /** The end of a time whose offset has lost its plus sign. */
     private static final Pattern LOST_PLUS = Pattern.compile("T[^ ]+ \\d\\d:?\\d\\d(\\[.+\\])?$");
 
-    /** The maximum length of a time. Longer values are not searched, because the search takes quadratic time. */
+    /**
+     * The maximum length of a time. Longer values are not matched against the pattern, because this takes quadratic
+     * time.
+     */
     private static final int MAX_TIME_LENGTH = 80;
 
     private static final String PLUS = "; in a query and a form, + is a space, so write it as %2B";
@@ -63,7 +66,7 @@ final class QueryArguments {
 
     /**
      * Rejects an unknown name if an argument is missing. If the missing argument is a bean or a map, all names are
-     * allowed, because the argument is decoded from all parameters that are left.
+     * allowed, because it is decoded from all remaining parameters.
      */
     private void checkNames(Map<String, List<String>> query) {
         boolean absent = false;
@@ -163,7 +166,7 @@ final class QueryArguments {
 
     /**
      * Returns whether the parameter's text is a JSON bean or list. The result is always false for types whose ordinary
-     * values may look like JSON.
+     * values can look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

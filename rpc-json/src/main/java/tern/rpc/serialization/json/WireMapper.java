@@ -24,15 +24,15 @@ import tools.jackson.databind.util.StdDateFormat;
 
 /**
  * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
- * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output,
- * follow the protocol, because the peer relies on them.
+ * visibility settings are copied unchanged. The formats of dates, enums, numbers and bytes, and the compact output, are
+ * determined by the protocol, because the peer relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper, but with a different factory. Jackson has no method for this. */
+    /** Copies a mapper, but with a different factory, because Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -86,7 +86,7 @@ final class WireMapper extends JsonMapper.Builder {
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
                 // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod decodes several values from one text, and itself checks for the end of the text.
+                // JsonMethod decodes several values from one text, and checks for the end of the text itself.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -95,7 +95,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties if the application has not configured another rule for them. */
+    /** Omits null properties, unless the application has configured a different rule for them. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)

@@ -27,8 +27,8 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests which part of a request body contains each argument (docs/wire-protocol.md 4.2), and the restrictions of
- * the Connect protocol.
+ * Tests how arguments are decoded from a request body (docs/wire-protocol.md 4.2), and the restrictions of the Connect
+ * protocol.
  */
 class BodyArgumentsTest {
 
