@@ -60,8 +60,8 @@ final class CallerConnection implements PendingCall.Carrier {
         /**
          * Called once, when the connection is closed.
          *
-         * @param unreachable the reason why the server was never reached; null if the server was reached or the call
-         *     had ended earlier
+         * @param unreachable the reason why the server was never reached; null if the server was reached, or if the
+         *     call had ended earlier
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -254,7 +254,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // the large buffer of a large answer is not kept for later answers
+            unread = Unpooled.EMPTY_BUFFER; // the buffer of a large answer is not kept for later answers
         }
         // the field "current" is cleared before the answer is delivered, because the next call may then use the
         // connection

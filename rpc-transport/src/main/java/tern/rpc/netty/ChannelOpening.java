@@ -111,7 +111,7 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
         return isOpened;
     }
 
-    /** Called when bytes have been read. Returns true if they are the first ones. */
+    /** Called when bytes have been read. Returns whether these are the first bytes on the connection. */
     boolean heardFirst() {
         boolean first = !heard;
         heard = true;

@@ -309,10 +309,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when calls have waited for a while, because the server serves no further calls on this connection. Must run
+     * Called when calls have waited for a while because the server serves no further calls on this connection. Must run
      * on the event loop.
      *
-     * @return the number of the calls that another connection can serve now
+     * @return how many of the waiting calls another connection can serve now
      */
     public int relief() {
         return owner.relief(this);
@@ -351,7 +351,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** Returns the room for messages of streams in the write queue. */
+    /** Returns the free space for stream messages in the write queue. */
     public QueueRoom room() {
         return room;
     }

@@ -12,10 +12,10 @@ import tern.rpc.NanoClock;
 import tern.rpc.netty.Connection.State;
 
 /**
- * Further connections to one endpoint, for calls above the number that the server serves at the same time on the
- * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams of a connection, so that
- * calls would wait as long as other streams stay open. A connection is closed after it has been idle for the heartbeat
- * interval. A lost connection is not replaced. Thread-safe.
+ * Further connections to one endpoint, for the calls that exceed the server's limit of concurrent calls on the
+ * connections of the {@link ConnectionPool}. Many proxies limit the number of HTTP/2 streams per connection; calls
+ * above this limit would have to wait until other streams are closed. A connection is closed after it has been idle for
+ * the heartbeat interval. A lost connection is not replaced. Thread-safe.
  */
 final class ExtraConnections implements ConnectionOwner {
 

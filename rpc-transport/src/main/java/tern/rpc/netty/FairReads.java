@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Limits the time that one connection occupies its event loop before other connections are read. Netty alone reads up
- * to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
+ * Limits the time for which one connection occupies its event loop before other connections are read. Netty alone reads
+ * up to 16 buffers of 64 KiB in a row. A peer that fills these buffers with tiny frames would occupy the event loop for
  * hundreds of milliseconds, although each frame is cheap and within all limits. Once a connection has occupied the
  * event loop for {@link #TURN_NANOS}, other connections are read first. A connection whose previous bytes took a long
  * time gets a smaller buffer for its next read. If many connections are busy, turns are shorter, so that every
@@ -43,8 +43,8 @@ final class FairReads implements RecvByteBufAllocator {
     static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for one to
-     * two times this period.
+     * A connection that has occupied the event loop for a full turn (see the class comment) counts as busy for between
+     * one and two of these periods.
      */
     static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -41,15 +41,18 @@ public final class NettyServerTransport implements ServerTransport {
     /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The pause after a connection could not be accepted, in which silent connections close. */
+    /**
+     * The time for which no connections are accepted after accepting one has failed. Silent connections are closed
+     * meanwhile.
+     */
     private static final long AFTER_FAILURE_MILLIS = 100;
 
-    /** The time for which the limit on connections is lower after a connection could not be accepted. */
+    /** The time for which the limit on connections is lower after accepting a connection has failed. */
     private static final long LOWERED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The limit on connections is lowered to one in {@value} at least. With very few connections, an address with many
-     * connections could not be distinguished from others.
+     * The limit on connections is never lowered below 1/{@value} of its normal value. With very few connections, an
+     * address with many connections could not be distinguished from others.
      */
     private static final int LOWEST_SHARE = 4;
 
@@ -88,7 +91,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private final FairBudget heads;
     private final UnsentBudget unsent;
-    private volatile Lowered lowered; // effective only for some time after a connection could not be accepted
+    private volatile Lowered lowered; // effective only for some time after accepting a connection has failed
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -190,11 +193,11 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Called when a connection could not be accepted, usually because the process has no free file descriptor. Closes
+     * Called when accepting a connection has failed, usually because the process has no free file descriptor. Closes
      * silent connections, and lowers the limit for some time. The server then accepts connections above the limit and
-     * closes them at once, so that connections from other addresses do not wait behind them. The method stops the
-     * acceptance of connections first, because its other steps may fail without descriptors. If the acceptance went on,
-     * the event loop would fail to accept again and again.
+     * closes them at once, so that connections from other addresses do not wait behind them. The method stops accepting
+     * connections first, because its other steps can fail without descriptors. If the server continued to accept, the
+     * event loop would fail again and again.
      */
     private void acceptFailed(Channel socket, Throwable cause) {
         socket.config().setAutoRead(false);

@@ -126,8 +126,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller has been authenticated. A caller has been authenticated when a call of the caller has been
-     * admitted, or when the caller's token has been accepted and there are no authorizers. From then on, the limits for
+     * Called when the caller has been authenticated. A caller has been authenticated when one of its calls has been
+     * admitted, or when its token has been accepted and there are no authorizers. From then on, the limits for
      * unauthenticated callers do not apply. Any thread may call this method, any number of times.
      */
     public void callerIsKnown() {
@@ -166,8 +166,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when bytes have been read, instead of {@link #heard}, by protocols that must continue reading while the
-     * peer has too many unread answers, because their writes depend on received frames.
+     * Called instead of {@link #heard} when bytes have been read. Used by protocols whose writes depend on received
+     * frames, and which must therefore keep reading even while the peer has too many unread answers.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
@@ -319,8 +319,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection if nothing has been read during the idle timeout, no call is in flight and the peer reads
-     * no bytes of its answers. The server first asks the client to stop sending calls, so that it loses no call that the
-     * client sends at this moment. Must run on the event loop.
+     * no bytes of its answers. The server first asks the client to stop sending calls, so that no call that is already
+     * on its way is lost. Must run on the event loop.
      *
      * @return the number of nanoseconds until the earliest time at which the connection can reach the idle timeout
      */

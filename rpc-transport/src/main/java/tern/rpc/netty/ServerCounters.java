@@ -99,7 +99,9 @@ final class ServerCounters {
         return ending.get();
     }
 
-    /** Called when all answers of a connection have been sent and the server waits until the peer closes it. */
+    /**
+     * Called when all answers of a connection have been sent and the server waits for the peer to close the connection.
+     */
     void outputEnded(Channel channel) {
         ending.incrementAndGet();
         channel.closeFuture().addListener(done -> ending.decrementAndGet());

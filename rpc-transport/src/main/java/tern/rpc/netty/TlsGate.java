@@ -55,7 +55,7 @@ final class TlsGate implements AutoCloseable {
     /**
      * @param source supplies keys and trusted certificates; null for a port without TLS
      * @param clearTextToo whether clients without TLS are accepted too
-     * @throws IllegalArgumentException if clients must have a certificate but clients without TLS are accepted as well
+     * @throws IllegalArgumentException if clients must present a certificate although clients without TLS are accepted
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);

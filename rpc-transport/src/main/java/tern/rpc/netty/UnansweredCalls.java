@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 
 /**
  * The calls of one server connection that have not been answered. Their deadlines are checked periodically. A call that
- * has been open for a while is checked only once a second, so that thousands of open calls take little time. Examples
- * of such calls are a stream without a deadline and an incomplete request. Confined to the event loop, except where
- * stated otherwise.
+ * has been open for a while is checked only once a second, so that checking thousands of open calls takes little time.
+ * Examples of such calls are a stream without a deadline and an incomplete request. Confined to the event loop, except
+ * where stated otherwise.
  */
 final class UnansweredCalls {
 

@@ -57,8 +57,8 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns by how much the number of unread bytes changes when the number of bytes in the write queue changes; 0
-     * unless the queue has reached another step.
+     * Returns the change in the number of unread bytes that a change in the size of the write queue causes; 0 unless
+     * the queue has reached another step.
      */
     static long countedChange(long before, long after) {
         return ((after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS)) << QUEUE_STEP_BITS;

@@ -120,8 +120,8 @@ public final class KnownProcesses {
     }
 
     /**
-     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries that did
-     * not fit may then fit.
+     * Forgets the attributes of all processes except the given processes, if attributes take much room. Entries that
+     * did not fit may then fit.
      *
      * @param used processes that {@link #parse} has returned
      */

@@ -99,8 +99,8 @@ final class RuleWatches {
     }
 
     /**
-     * Returns the applications whose names are valid. If there are too many, returns those with the most entries. Anyone
-     * who can write to the registry can invent many names, but needs an entry for each of them.
+     * Returns the applications whose names are valid. If there are too many, returns those with the most entries.
+     * Anyone who can write to the registry can invent many names, but needs an entry for each of them.
      */
     private Set<String> watchable(Map<String, Integer> entries) {
         List<String> named = entries.keySet().stream().filter(Mapping::isName).toList();

@@ -26,7 +26,8 @@ import tern.rpc.TypingErrors;
 /**
  * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
  * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a
- * prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
+ * prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored
+ * silently.
  */
 final class MisplacedPrefixes {
 

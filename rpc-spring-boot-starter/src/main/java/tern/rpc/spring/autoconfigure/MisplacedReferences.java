@@ -24,8 +24,8 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Prevents startup if {@link RpcReference} is in a place where Spring does not inject anything: on a static field or
- * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a class that Spring Boot creates from
- * properties.
+ * method, on a parameter of an ordinary method, on a method without parameters, or on a constructor parameter of a
+ * class that Spring Boot creates from properties.
  */
 final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
 

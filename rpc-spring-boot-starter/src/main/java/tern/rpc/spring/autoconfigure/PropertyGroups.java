@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 
 /**
  * Explains a value on a name that is only a group of properties, as in {@code rpc.server=20880}, and a list where the
- * application chooses names, as in {@code rpc.client.services[0].url}. Spring ignores a value on a prefix such as {@code
- * rpc.server}, and accepts the index of a list as a name. Immutable.
+ * application chooses names, as in {@code rpc.client.services[0].url}. Spring ignores a value on a prefix such as
+ * {@code rpc.server}, and accepts the index of a list as a name. Immutable.
  */
 final class PropertyGroups {
 

@@ -125,7 +125,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             ByteBuf few = BodyReader.copy(unread);
             unread.release();
             unread = few;
-        } else if (unread.refCnt() == 1) { // otherwise a part of the body is in the same memory
+        } else if (unread.refCnt() == 1) { // otherwise a part of the body uses this memory
             unread.discardSomeReadBytes(); // if a client always sends ahead, the unread bytes never become empty
         }
         count();

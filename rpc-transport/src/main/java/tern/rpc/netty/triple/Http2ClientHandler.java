@@ -33,9 +33,9 @@ import tern.rpc.netty.ServerFaults;
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     /**
-     * The number of late frames that the client accepts per ended stream, because frames of the answer may have been in
-     * flight. Within 30 seconds, the client accepts this number for each stream that has ended, and another {@link
-     * Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
+     * The number of late frames that the client accepts per ended stream, because frames of the answer can still be in
+     * flight when the stream ends. Within 30 seconds, the client accepts this number for each stream that has ended,
+     * plus {@link Http2Limits#MAX_FRAMES_IN_VAIN} frames in total.
      */
     private static final int FRAMES_AFTER_END = 64;
 
@@ -46,8 +46,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
-     * If a server cancels a call, it may have done so at the deadline. The client therefore reports an exceeded
-     * deadline if less than this time remains, because the server's clock may be ahead.
+     * A server might cancel a call because its deadline has passed, and the server's clock might be ahead. If less than
+     * this time remains when the server cancels a call, the client therefore reports an exceeded deadline.
      */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

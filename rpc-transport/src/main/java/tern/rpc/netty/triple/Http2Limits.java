@@ -13,8 +13,8 @@ final class Http2Limits {
 
     /**
      * Up to this number of resets in a time window, the server does not check the share of reset streams. Above this
-     * number, at most half of the streams that ended in the window may have been reset. Resets that a timeout may have
-     * caused do not count.
+     * number, at most half of the streams that ended in the window are allowed to have been reset. Resets that a
+     * timeout might have caused do not count.
      */
     static final int MANY_RESETS = 200;
 
@@ -22,9 +22,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * If the timeout of a call is at most this long, the timeout may have caused the reset of its stream. Such a reset
-     * does not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy
-     * server may read the request and its reset together.
+     * If a call's timeout is at most this long, a reset of the stream might have been caused by the timeout, and does
+     * not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy server
+     * may read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,7 +47,7 @@ final class Http2Limits {
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
 
     /**
-     * The number of bytes that a shorter DATA frame counts towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
+     * A shorter DATA frame counts as this number of bytes towards {@link #MAX_BYTES_IN_VAIN}, because each frame costs
      * time. A frame with a whole gRPC message has at least this number of bytes.
      */
     static final int MIN_BYTES_IN_VAIN = 5;
@@ -56,15 +56,15 @@ final class Http2Limits {
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames that each sent DATA frame permits, even if it contains a single byte. In response to
-     * such a frame, a client may update the flow-control windows of the stream and the connection, and may measure the
+     * Each sent DATA frame permits this number of control frames, even if it contains a single byte. In response to
+     * such a frame, a client can update the flow-control windows of the stream and the connection, and measure the
      * bandwidth with a ping.
      */
     static final int CONTROL_FRAMES_PER_DATA = 4;
 
     /**
-     * The number of sent bytes that permit a further control frame. A client may update the flow-control windows of the
-     * stream and the connection after each KiB that it reads.
+     * Each time this number of bytes has been sent, one more control frame is permitted. A client can update the
+     * flow-control windows of the stream and the connection after each KiB that it reads.
      */
     static final int BYTES_PER_CONTROL_FRAME = 512;
 
@@ -86,7 +86,7 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * The time by which a ping may arrive early. Clients send pings at regular intervals, but the transmission times
+     * The tolerance for pings that arrive early. Clients send pings at regular intervals, but the transmission times
      * differ.
      */
     private static final long JITTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

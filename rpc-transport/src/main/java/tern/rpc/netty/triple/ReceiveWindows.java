@@ -49,13 +49,11 @@ final class ReceiveWindows {
     /** The number of unread bytes below which the flow-control windows of streams return to their initial size. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /**
-     * The fraction of a flow-control window that may remain before the peer gets a WINDOW_UPDATE frame.
-     */
+    /** The peer gets a WINDOW_UPDATE frame when at most this fraction of the flow-control window remains. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The fraction of an enlarged window that may remain before the peer gets a WINDOW_UPDATE frame: the frame is sent
+     * The fraction that applies instead of {@link #UPDATE_RATIO} to an enlarged window: the WINDOW_UPDATE frame is sent
      * when a sixteenth of the window has been consumed. Unread bytes occupy most of an enlarged window, so with a
      * fraction of one half, the frame would never be sent and all streams would stop.
      */

@@ -67,7 +67,7 @@ final class RequestBody {
     /** The minimum number of bytes that are counted for a waiting message of a stream. */
     private static final int MESSAGE_BYTES = 1 << 10;
 
-    /** The maximum body of a health probe if callers must identify themselves (docs/limits.md). */
+    /** The maximum body size of a health probe on a server whose callers must identify themselves (docs/limits.md). */
     private static final int MAX_PROBE_BYTES = 4 << 10;
 
     private static final VarHandle SINGLE;

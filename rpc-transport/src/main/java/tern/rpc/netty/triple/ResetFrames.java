@@ -27,8 +27,8 @@ final class ResetFrames {
     }
 
     /**
-     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames on
-     * a replaced id are passed on, so Netty drops them.
+     * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames
+     * on a replaced id are passed on, so Netty drops them.
      */
     private static final int PLACES = 256;
 

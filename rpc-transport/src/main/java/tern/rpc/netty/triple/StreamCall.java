@@ -92,7 +92,7 @@ final class StreamCall extends ClientCall {
     }
 
     private boolean mayBegin() {
-        // a sender that waits keeps waiting, because the call may already be passed to another connection
+        // a waiting sender keeps waiting, because the call might already have been passed to another connection
         if (opened || (!awaitsOpening && connection().calls().free() >= 0)) {
             return true;
         }
@@ -101,7 +101,7 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Returns whether the waiting call can use another connection, because its sender has sent no message, and sends
+     * Returns whether the waiting call can use another connection. It can if its sender has sent no message, and sends
      * none before the stream is opened.
      */
     boolean mayMove() {

@@ -11,9 +11,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * One exchange of a WebClient on a pooled connection of Reactor Netty. The client writes the request as soon as it has a
- * connection, so the exchange waits for a connection until then. This includes the time to open a connection if none is
- * free. Thread-safe.
+ * One exchange of a WebClient on a pooled connection of Reactor Netty. The client writes the request as soon as it has
+ * a connection, so the exchange waits for a connection until then. This includes the time to open a connection if none
+ * is free. Thread-safe.
  */
 final class PooledExchange {
 
