@@ -16,8 +16,8 @@ import tern.rpc.registry.dubbo.ApplicationMetadata.Service;
 public final class KnownServices {
 
     /**
-     * The limit on the total number of characters in the distinct services of one application. Any client that can
-     * write to the registry may write any number of revisions.
+     * The limit on the total number of characters in the distinct services of one application. A client with write
+     * access to the registry can write any number of revisions.
      */
     static final int MAX_CHARACTERS = 16 * 1024 * 1024;
 

@@ -30,9 +30,9 @@ record ConnectionCheck(List<InetSocketAddress> servers, boolean isTls, ZKConfig 
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns why no connection can be opened to the first server, as text that can follow a colon. Returns an empty
-     * string if a connection to any server can be opened now. Blocks for at most about three times the timeout for each
-     * server.
+     * Returns the reason why no connection to the first server can be opened, as text that can follow a colon. Returns
+     * an empty string if a connection to any of the servers can be opened now. Blocks for at most about three times the
+     * timeout for each server.
      */
     String cause() {
         String first = "";

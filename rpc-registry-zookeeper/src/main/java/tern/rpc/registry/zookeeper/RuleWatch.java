@@ -75,7 +75,7 @@ final class RuleWatch implements NodeData.Reader {
             unusable("reading it needs the library org.yaml:snakeyaml (" + e.getMessage() + ")");
             return;
         } catch (RuntimeException | StackOverflowError e) {
-            // An error in the parser, which a malicious text may cause, must not block the lists of providers.
+            // An error in the parser, which a malicious text can cause, must not block the lists of providers.
             unusable("reading it failed: " + Limits.shown(e.toString()));
             return;
         }

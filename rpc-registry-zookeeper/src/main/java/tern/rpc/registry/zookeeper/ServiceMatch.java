@@ -39,8 +39,8 @@ final class ServiceMatch {
     private Map<Object, Matched<?>> parts = new LinkedHashMap<>();
 
     /**
-     * The entries of one list, sorted by address, with the provider that was found in each of them. The provider is
-     * null for entries that do not offer the service.
+     * The entries of one list, sorted by address, each with the provider that was found in it. The provider is null for
+     * entries that do not offer the service.
      */
     private static final class Matched<E> {
         final List<E> entries;

@@ -18,7 +18,10 @@ final class UnfitEntries {
 
     private final ServiceKey service;
 
-    /** The first services in alphabetical order, at most {@link #MAX_NAMED} and one that is not named. */
+    /**
+     * The first services in alphabetical order: those to name, at most {@link #MAX_NAMED}, and one more if there are
+     * further ones.
+     */
     private final NavigableSet<String> others = new TreeSet<>();
 
     private boolean isAnyDisabled;

@@ -41,7 +41,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
 
-        /** Creates a description of the entries in which the services are stored in the registry. */
+        /** Creates the form in which the services are stored in the registry. */
         public Form(Level level, boolean nodePerProtocol) {
             this(level, nodePerProtocol, true);
         }

@@ -115,7 +115,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return new Addresses(protocol, endpoints);
     }
 
-    /** Describes a common mistake in an address. Returns an empty string if the address contains none. */
+    /** Returns a description of a common mistake in the address; an empty string if the address contains none. */
     private static String hint(String url) {
         String address = url.trim();
         if (address.startsWith("file:")) {
@@ -190,14 +190,14 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return attributes;
     }
 
-    /** Returns advice on an attribute of Dubbo's addresses. Returns an empty string if there is none. */
+    /** Returns advice on an attribute of a Dubbo address; an empty string if there is no advice. */
     private static String attributeHint(String attribute) {
         String name = attribute.substring(0, Math.max(0, attribute.indexOf('=')));
         List<String> property = List.of("rpc", "client", "services", "<name>", name);
         if (name.equals("timeout") || name.equals("group") || name.equals("version")) {
             return "; " + name + " is the property " + PropertyPaths.joined(property);
         }
-        // Dubbo has a weight and a tag, too. Here they are attributes, so their values are wrong.
+        // Both Dubbo and Tern have the attributes "weight" and "tag", so only the value can be wrong.
         boolean isKnown = name.isEmpty() || name.equals("weight") || name.equals("tag");
         String advice = isKnown ? null : DubboOptions.insteadOf(property);
         return advice == null ? "" : "; about " + name + ": " + advice;

@@ -85,7 +85,7 @@ record ClientSettings(
     }
 
     /**
-     * Returns a copy with other timeouts, load balancing and addresses.
+     * Returns a copy with the given timeouts, load balancing and addresses.
      *
      * @param addresses the addresses for references without their own addresses, in the form of {@code rpc.client.url}
      */

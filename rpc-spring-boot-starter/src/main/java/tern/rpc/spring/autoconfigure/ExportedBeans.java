@@ -118,9 +118,9 @@ final class ExportedBeans {
 
     /**
      * Checks that a bean is exported. A bean is not exported if the annotation is only on its class, and its {@code
-     * @Bean} method declares another type. The class was then unknown when the server was created. One exported
-     *     interface of the bean is enough, because the type that a {@code @Bean} method declares limits the exported
-     *     interfaces.
+     * @Bean} method declares a different type: the class was then unknown when the server was created. One exported
+     * interface of the bean is enough, because the type that a {@code @Bean} method declares limits the exported
+     * interfaces.
      */
     private static void checkExported(
             ConfigurableListableBeanFactory beans,

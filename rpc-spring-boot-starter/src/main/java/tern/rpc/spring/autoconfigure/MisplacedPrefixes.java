@@ -24,10 +24,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.TypingErrors;
 
 /**
- * Finds properties that were meant for Tern but begin with another prefix. The prefix may be {@code tern.rpc}, the name
- * of Tern's packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a
- * prefix of Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored
- * silently.
+ * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc}, the name of Tern's
+ * packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a prefix of
+ * Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {
 
@@ -52,13 +51,13 @@ final class MisplacedPrefixes {
      */
     private static final Set<String> OF_BOOT = Set.of("spring", "server", "management", "logging");
 
-    /** Prefixes of Spring Boot below which applications write their own names, such as names of meters. */
+    /** Prefixes of Spring Boot that are followed by names that the application chooses, such as names of meters. */
     private static final List<ConfigurationPropertyName> FREE = Stream.of(
                     "logging.level", "management.metrics", "management.observations")
             .map(ConfigurationPropertyName::of)
             .toList();
 
-    /** Prefixes that may also belong to the application, so they only cause a warning. */
+    /** Prefixes that might also belong to the application, so they only cause a warning. */
     private static final List<String> DOUBTFUL = List.of("tern", "spring.tern");
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("rpc");
@@ -88,7 +87,10 @@ final class MisplacedPrefixes {
             Map.entry("dubbo.provider.token", "rpc.server.token"),
             Map.entry("dubbo.service.shutdown.wait", "rpc.server.shutdown-timeout"));
 
-    /** Elements of Spring's names behind which the application chooses the names, as in a registry's metadata. */
+    /**
+     * Elements of Spring's property names that are followed by names that the application chooses, such as metadata
+     * keys.
+     */
     private static final Set<String> MAPS = Set.of("metadata", "properties");
 
     private final Environment environment;

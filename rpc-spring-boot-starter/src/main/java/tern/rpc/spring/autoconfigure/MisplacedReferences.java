@@ -96,7 +96,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
     }
 
     /**
-     * Returns whether the method may be the setter of a field that has the annotation. Lombok copies the annotation
+     * Returns whether the method might be the setter of a field that has the annotation. Lombok copies the annotation
      * from the field to the setter's parameter, and Spring injects the field.
      */
     private static boolean isSetterOfReference(Method method) {

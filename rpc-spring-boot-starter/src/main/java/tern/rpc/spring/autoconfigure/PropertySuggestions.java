@@ -197,7 +197,7 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the property of the whole client or server, if the third element says that it is for all services. */
+    /** Returns the property of the whole client or server, if the name's third element means "all services". */
     private @Nullable String ofAllServices(List<String> written) {
         return written.size() > 3 && OF_ALL.contains(uniform(written.get(2))) ? existing(without(2, written)) : null;
     }

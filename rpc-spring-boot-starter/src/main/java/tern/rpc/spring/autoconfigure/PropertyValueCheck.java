@@ -52,7 +52,7 @@ final class PropertyValueCheck {
 
     /**
      * Matches placeholders of shells, Windows, Maven and templates, and expressions of Spring. Two hexadecimal digits
-     * between percent signs are no placeholder, because they are a part of an encoded text such as {@code %E4%BD%A0}.
+     * between percent signs are not a placeholder, because they are part of an encoded text such as {@code %E4%BD%A0}.
      */
     private static final Pattern OF_ANOTHER_TOOL =
             Pattern.compile("(?<!\\w)\\$[A-Z][A-Z0-9_]+|\\$\\(.*\\)|%(?![0-9A-F]{2}%)[A-Z][A-Z0-9_]+%"

@@ -76,8 +76,8 @@ record ReferenceSettings(
                 .cluster(choice.settings(beans));
         ServiceDescriptor described = ServiceDescriptor.of(service);
         methods.forEach((name, settings) -> {
-            // Several interfaces with the same simple name share the settings. A method in the settings may belong to
-            // another one of these interfaces.
+            // Several interfaces with the same simple name share the settings. A method in the settings might belong to
+            // another of these interfaces.
             if (!described.overloads(name).isEmpty()) {
                 reference.method(name, settings);
             }

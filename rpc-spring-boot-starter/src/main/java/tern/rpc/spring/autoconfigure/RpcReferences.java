@@ -380,7 +380,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or another
+     * Warns about settings and fallbacks that no reference uses, for example because of a mistyped name or a different
      * group. References of beans that are created later count, too.
      */
     @Override

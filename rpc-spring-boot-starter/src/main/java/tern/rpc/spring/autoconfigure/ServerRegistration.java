@@ -81,8 +81,8 @@ public final class ServerRegistration
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Places this listener after the listeners that record the readiness. The listeners that record the readiness then
-     * receive the event that this listener publishes after all other events.
+     * Places this listener after those that record the readiness. For them, the event that this listener publishes is
+     * then the last one, and takes precedence over earlier events.
      */
     @Override
     public int getOrder() {
@@ -127,7 +127,8 @@ public final class ServerRegistration
     /**
      * Reports that the application accepts traffic.
      *
-     * @param number the number of the registration. The end of an earlier registration is ignored
+     * @param number the number of the registration that was seen or timed out; the call is ignored unless this is the
+     *     latest registration
      * @param isSeen false if the registration was not seen within {@link #LONGEST_WAIT}
      */
     void ready(int number, boolean isSeen) {
@@ -214,8 +215,8 @@ public final class ServerRegistration
     }
 
     /**
-     * Returns, for each registry, why the server is not registered there. The value is an empty string if the server is
-     * registered.
+     * Returns the reason why the server is not registered, for each registry; an empty string if the server is
+     * registered there.
      */
     public Map<String, String> problems() {
         synchronized (this) {

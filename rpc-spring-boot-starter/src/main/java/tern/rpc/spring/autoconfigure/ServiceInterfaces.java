@@ -82,7 +82,8 @@ final class ServiceInterfaces {
      * Returns all interfaces of a bean that are services.
      *
      * @param own the class of the bean
-     * @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way
+     * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
+     *     declared here
      */
     static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =

@@ -50,7 +50,8 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         if (environment instanceof ConfigurableEnvironment changeable) {
             VariablesOfServices.addTo(changeable, known);
         }
-        // The warning comes first, because an argument in another form can be the reason for a problem below.
+        // This warning is logged first, because an argument in the wrong form can be the reason for a problem found
+        // later.
         MisplacedArguments.warn(beans, known);
         List<String> problems = new ArrayList<>();
         Set<String> others = new LinkedHashSet<>();

@@ -23,9 +23,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Measures executors and HTTP clients that are not beans, but that beans of the application hold in their fields, or in
- * fields of their helper objects. Each of them is measured like a bean of the same type, under the name of its class
- * and field. Objects in static fields and in collections are not found.
+ * Measures executors and HTTP clients that are not beans themselves, but are held in fields of application beans or of
+ * their helper objects. Each of them is measured like a bean of the same type, under the name of its class and field.
+ * Objects in static fields and in collections are not found.
  */
 final class HeldObjects implements SmartInitializingSingleton {
 
@@ -65,8 +65,8 @@ final class HeldObjects implements SmartInitializingSingleton {
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
         /**
-         * The measuring objects, by the object that was found in a field. Beans are not included, because they are
-         * measured already.
+         * The measuring objects, keyed by the object that was found in a field. Beans are not included, because they
+         * are measured already.
          */
         private final Map<Object, Object> measured = new IdentityHashMap<>();
 
@@ -85,7 +85,7 @@ final class HeldObjects implements SmartInitializingSingleton {
                     measured.put(bean, bean);
                 }
                 if (bean instanceof WatchedThreadPool watched) {
-                    measured.put(watched.pool(), watched); // the bean that creates the pool may keep it in a field
+                    measured.put(watched.pool(), watched); // the bean that creates it can keep it in a field
                 }
             }
             for (Object bean : measured.values().toArray()) {

@@ -37,7 +37,7 @@ final class PoolSources implements SmartInitializingSingleton {
     private final ObjectProvider<MeterRegistry> registries;
     private final StoreNames databases = StoreNames.ofDataSources();
     private final StoreNames redis = StoreNames.ofRedis();
-    private final Set<String> names = new HashSet<>(); // of the registered pools; guarded by this
+    private final Set<String> names = new HashSet<>(); // the names of the registered pools; guarded by this
 
     private volatile @Nullable MeterRegistry registry;
 

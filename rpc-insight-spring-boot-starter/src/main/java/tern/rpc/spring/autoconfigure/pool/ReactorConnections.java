@@ -23,10 +23,10 @@ import reactor.netty.http.client.HttpClientConfig;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * Finds the pools of connections of WebClients that use Reactor Netty. A provider of Reactor Netty limits the
- * connections to each host separately, so each host has a pool of its own. Several clients may share a provider, and
- * applications often create a provider within the code that creates the client, so the provider is read from the
- * client. Thread-safe.
+ * Finds the connection pools of WebClients that use Reactor Netty. A provider of Reactor Netty limits the connections
+ * to each host separately, so each host has a pool of its own. Several clients may share a provider, and applications
+ * often create a provider within the code that creates the client, so the provider is read from the client.
+ * Thread-safe.
  */
 final class ReactorConnections {
 
@@ -34,7 +34,7 @@ final class ReactorConnections {
 
     private static final String CLIENT = "reactor.netty.http.client.HttpClient";
 
-    /** The name of the provider that Reactor Netty shares among all clients without a provider of their own. */
+    /** The name of the provider that all Reactor Netty clients without their own provider share. */
     private static final String SHARED = "http";
 
     /** The maximum number of pools. An application may call any number of hosts. */

@@ -152,7 +152,7 @@ final class WebCalls implements CallSource {
 
         private Call(String verb, String path, long waitedNanos, Supplier<@Nullable String> caller) {
             this.caller = caller;
-            // Unknown verbs share one name, because a client could otherwise use up the limit of routes with invented
+            // Unknown verbs share one name, because a client could otherwise exhaust the limit on routes with invented
             // verbs.
             this.verb = VERBS.contains(verb) ? verb : OTHER_VERB;
             this.path = path;

@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 import tern.rpc.endpoint.Instance;
 
-/** The attributes of a provider that conditions may refer to. */
+/** The provider attributes to which conditions can refer. */
 final class Fields {
 
     static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");
