@@ -200,7 +200,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                // the first attempts have no pause between them, and the test may count an attempt late
+                // the first attempts have no pause between them, and the test might count an attempt late
                 assertThat(accepted.get()).isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

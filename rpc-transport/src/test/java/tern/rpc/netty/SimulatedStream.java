@@ -54,7 +54,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of the streams whose service has not yet been notified that the stream has ended. */
+    /** The methods of those streams whose end has not yet been reported to the service. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -99,9 +99,7 @@ final class SimulatedStream {
         SERVING.clear();
     }
 
-    /**
-     * Describes the streams whose service has not been notified of the end of the stream; empty if there are none.
-     */
+    /** Describes the streams whose end has not been reported to the service; empty if there are none. */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }

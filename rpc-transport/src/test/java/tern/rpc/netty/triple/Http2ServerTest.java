@@ -93,8 +93,8 @@ class Http2ServerTest {
     }
 
     /**
-     * Tests clients that reset streams because the call has timed out. A slow server may read the request and the reset
-     * together.
+     * Tests clients that reset streams because the call has timed out. A slow server might read the request and the
+     * reset together.
      */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {

@@ -261,8 +261,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // The test waits only for the unsent bytes of a single stream, which are at most 1 MiB. The server may end
-            // one stream before the other streams have queued this many bytes.
+            // The test waits only for the unsent bytes of a single stream, which are at most 1 MiB. The server might
+            // end one stream before the other streams have queued this many bytes.
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
@@ -376,7 +376,7 @@ class UnreadStreamsTest {
         assertThat(refused).isPositive();
     }
 
-    /** The only connection may use three quarters of the memory for unread answers. */
+    /** A single connection without competitors is allowed to use three quarters of the memory for unread answers. */
     @ParameterizedTest
     @EnumSource(names = {"GRPC", "GRPC_WEB"})
     void loneConnectionMayUseItsWholeShare(Form form) {
