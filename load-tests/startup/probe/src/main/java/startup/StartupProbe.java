@@ -69,7 +69,7 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
-    /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */
+    /** Repeats the call until it succeeds. The client starts before the provider, so connecting can take a moment. */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

@@ -157,7 +157,7 @@ public final class CallsInFlight {
     }
 
     /**
-     * Returns the result of {@link #keepConnection}, which may be slightly out of date. Any thread may call this
+     * Returns the result of {@link #keepConnection}, which can be slightly out of date. Any thread may call this
      * method.
      */
     boolean mayKeepConnection() {

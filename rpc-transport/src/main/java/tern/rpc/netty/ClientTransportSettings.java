@@ -9,7 +9,7 @@ import tern.rpc.transport.Tls;
 /**
  * The connection settings and limits of a client (docs/limits.md).
  *
- * @param application the application name that the client sends to servers; may be empty
+ * @param application the application name that the client sends to servers; can be empty
  * @param connectTimeout the timeout of one connection attempt
  * @param reconnectMin the upper bound of the first random pause between connection attempts; doubled after each failure
  * @param reconnectMax the maximum pause between attempts

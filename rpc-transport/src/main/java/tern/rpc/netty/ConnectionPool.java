@@ -164,7 +164,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
 
     /**
      * Returns the reason why there is no connection, for error messages. The reason reported by the connection itself
-     * is preferred, because a call may find a connection closed before its event loop has notified this pool.
+     * is preferred, because a call can find a connection closed before its event loop has notified this pool.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
@@ -200,7 +200,7 @@ final class ConnectionPool implements ClientConnection, ConnectionOwner {
             Connection candidate = current.get(place);
             State state = candidate.state();
             if (state != State.READY && state != State.CONNECTING) {
-                candidate = current.get(place); // another thread may have replaced the connection
+                candidate = current.get(place); // another thread might have replaced the connection
                 state = candidate.state();
             }
             if (state == State.READY) {

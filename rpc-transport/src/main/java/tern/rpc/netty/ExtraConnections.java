@@ -99,7 +99,7 @@ final class ExtraConnections implements ConnectionOwner {
 
     /**
      * Closes a connection that is idle. The connection takes no further calls for a heartbeat interval before it is
-     * closed, because another thread may just have chosen it for a call.
+     * closed, because another thread might just have chosen it for a call.
      */
     private void closeIfIdle(Connection connection) {
         boolean idle = connection.calls().running() == 0;

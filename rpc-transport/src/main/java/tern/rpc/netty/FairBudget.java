@@ -99,7 +99,7 @@ final class FairBudget {
         }
 
         /**
-         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection may be
+         * Called once for each {@link #join}, when the connection is closed. The bytes of the connection can be
          * released later.
          */
         void leave() {

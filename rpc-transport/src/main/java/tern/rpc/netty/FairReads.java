@@ -66,7 +66,7 @@ final class FairReads implements RecvByteBufAllocator {
     static final int MEASURED_BYTES = 1 << 10;
 
     /**
-     * The maximum size of a connection's first buffer. The buffer is small, because many new connections may send
+     * The maximum size of a connection's first buffer. The buffer is small, because many new connections might send
      * expensive bytes at the same time.
      */
     static final int FIRST_BYTES = 4 << 10;
@@ -278,7 +278,7 @@ final class FairReads implements RecvByteBufAllocator {
             } else if (took < turn / 2) {
                 limit = Math.min(MAX_BYTES, 2 * limit);
             }
-            // While many connections are busy, every connection gets a small buffer, because its next bytes may be
+            // While many connections are busy, every connection gets a small buffer, because its next bytes might be
             // expensive.
             limit = (int) Math.min(limit, MAX_BYTES * turn / LARGE_BUFFER_NANOS);
         }

@@ -100,7 +100,7 @@ public final class InboundAccount {
         long now = kept.addAndGet(bytes) + incomplete;
         budget.add(part, bytes);
         if (now < SMALL_BYTES && now - bytes >= SMALL_BYTES && paused) {
-            lookAgain(budget); // the event loop may have paused reading because of the bytes that are now released
+            lookAgain(budget); // the event loop might have paused reading because of the bytes that are now released
         }
     }
 
@@ -130,7 +130,7 @@ public final class InboundAccount {
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes the change in the number of counted bytes; may be negative
+     * @param bytes the change in the number of counted bytes; can be negative
      */
     public void incomplete(int bytes) {
         if (closed) {

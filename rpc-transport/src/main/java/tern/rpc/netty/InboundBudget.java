@@ -36,7 +36,7 @@ final class InboundBudget {
 
     private static final int PART_FOR_STRANGERS = 16;
 
-    /** While at most 1/{@value} of the budget is used, messages of busy connections may arrive slowly. */
+    /** While at most 1/{@value} of the budget is used, messages of busy connections are allowed to arrive slowly. */
     private static final int PART_OF_PATIENT = 4;
 
     /**
@@ -133,7 +133,7 @@ final class InboundBudget {
         account.waitsAs(places.getAndIncrement());
         waiting.add(account);
         if (account.hasRoom() || (account.wantsTurn() && finishing.get() == null)) {
-            wake(); // memory may have become free before the account was added to the waiting accounts
+            wake(); // memory might have become free before the account was added to the waiting accounts
         }
     }
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.DnsEndpoints;
 
 /**
- * Opens a channel to a host name. Another thread looks up the name, because a lookup may block for seconds. Then the
+ * Opens a channel to a host name. Another thread looks up the name, because a lookup can block for seconds. Then the
  * addresses are tried as described in RFC 8305 (Happy Eyeballs). IPv6 and IPv4 addresses alternate. An attempt starts
  * when the previous attempt has failed or has taken 250 ms. The first open channel is used. Confined to the event loop.
  */

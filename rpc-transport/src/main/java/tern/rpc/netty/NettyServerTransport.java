@@ -204,7 +204,7 @@ public final class NettyServerTransport implements ServerTransport {
         socket.eventLoop()
                 .schedule(
                         () -> {
-                            if (socket.isOpen()) { // drain() may have closed it
+                            if (socket.isOpen()) { // drain() might have closed it
                                 socket.config().setAutoRead(true);
                             }
                         },
@@ -247,7 +247,7 @@ public final class NettyServerTransport implements ServerTransport {
         // thousands of idle connections.
         ChannelFutureListener closed = done -> closed(accepted, network);
         int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
-        // The listener decrements the connection count. The listener is added before any step that may fail, because
+        // The listener decrements the connection count. The listener is added before any step that can fail, because
         // the count must decrease in any case.
         accepted.closeFuture().addListener(closed);
         if (!hasRoom(network, ofNetwork)) {
@@ -260,7 +260,7 @@ public final class NettyServerTransport implements ServerTransport {
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             if (!accepted.closeFuture().isDone()) {
-                // The connection must no longer be counted when its peer notices the close, because the peer may
+                // The connection must no longer be counted when its peer notices the close, because the peer might
                 // connect again immediately. This code runs on the channel's event loop, so the close listener, which
                 // decrements the connection count, has not run yet.
                 accepted.closeFuture().removeListener(closed);
@@ -278,7 +278,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
-            connection.goAway(); // drain() may have run before this connection was added to the open connections
+            connection.goAway(); // drain() might have run before this connection was added to the open connections
         }
     }
 
@@ -319,8 +319,8 @@ public final class NettyServerTransport implements ServerTransport {
         List<ServerConnection> silent =
                 SilentConnections.choose(connections.values(), network, own, own ? 1 : limit.together(), now);
         if (silent.isEmpty()) {
-            // The next search for this address must wait. A search for another address may find a connection to close,
-            // because the choice depends on the address of the new connection.
+            // The next search for this address must wait. A search for another address might find a connection to
+            // close, because the choice depends on the address of the new connection.
             nextLookOfNetwork.put(network, now + BETWEEN_LOOKS_NANOS);
             if (!own && isNobodySilent(now)) {
                 nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);

@@ -146,7 +146,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // another thread may have admitted a call from this caller at the same time
+        if (!known) { // another thread might have admitted a call from this caller at the same time
             known = true;
             memory.moveTo(port.budget());
         }
@@ -442,7 +442,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * Logs why this connection is being closed: always at debug level, and as a warning at most once in ten seconds for
      * each reason.
      *
-     * @param how the reason, which may contain text from the peer
+     * @param how the reason, which can contain text from the peer
      * @param cause the exception to log with its stack trace; null if the reason is not an exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {

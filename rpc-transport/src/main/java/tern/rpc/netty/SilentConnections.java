@@ -72,7 +72,7 @@ final class SilentConnections {
         long quietSinceNanos();
     }
 
-    /** The state of a connection at the time of the check. The connection itself may change at any time. */
+    /** The state of a connection at the time of the check. The connection itself can change at any time. */
     private record Silent<C extends Open>(C connection, boolean hasMadeCalls, long quietSinceNanos) {}
 
     private static final Comparator<Silent<?>> UNUSED_AND_OLDEST_FIRST = Comparator.<Silent<?>, Boolean>comparing(

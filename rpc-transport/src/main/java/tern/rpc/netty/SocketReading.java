@@ -59,8 +59,8 @@ final class SocketReading implements RecvByteBufAllocator {
     }
 
     /**
-     * Called after bytes have been read and processed. The event loop may then read from other networks before it reads
-     * from this connection again.
+     * Called after bytes have been read and processed. The event loop might then read from other networks before it
+     * reads from this connection again.
      *
      * @param nanos the time that reading and processing took on the event loop
      */

@@ -98,7 +98,7 @@ final class TlsGate implements AutoCloseable {
     }
 
     boolean takesClearText() {
-        // the settings may have changed since the server started
+        // the settings might have changed since the server started
         return context == null || (clearTextToo && !needsCertificates(context));
     }
 

@@ -106,7 +106,7 @@ final class UnansweredCalls {
 
     /**
      * Returns whether a call prevents the server from closing the connection to make room for a new connection.
-     * Incomplete requests are included. The result may be a little out of date. Any thread may call this method.
+     * Incomplete requests are included. The result can be a little out of date. Any thread may call this method.
      */
     boolean mayKeepConnection() {
         return keep;
@@ -231,7 +231,7 @@ final class UnansweredCalls {
     }
 
     private static List<Unanswered> stillOpen(List<Unanswered> some) {
-        // A new list replaces the old list, because a check may be iterating over the old list.
+        // A new list replaces the old list, because a check might be iterating over the old list.
         List<Unanswered> open = new ArrayList<>(some);
         open.removeIf(call -> !call.isOpen());
         return open.isEmpty() ? Collections.emptyList() : open;

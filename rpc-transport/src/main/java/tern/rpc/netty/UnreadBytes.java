@@ -115,7 +115,7 @@ public final class UnreadBytes {
     }
 
     /**
-     * Returns the client's report size: the number of bytes by which {@link #taken} may grow in one step; 0 if unknown.
+     * Returns the client's report size: the number of bytes by which {@link #taken} can grow in one step; 0 if unknown.
      */
     public int stepBytes() {
         return stepBytes;

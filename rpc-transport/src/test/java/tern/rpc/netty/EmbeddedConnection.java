@@ -82,7 +82,7 @@ public final class EmbeddedConnection implements AutoCloseable {
     public void passSecond() {
         channel.advanceTimeBy(1, TimeUnit.SECONDS);
         channel.runPendingTasks();
-        channel.runPendingTasks(); // a scheduled task may have queued a write
+        channel.runPendingTasks(); // a scheduled task might have queued a write
     }
 
     /** Returns the time of the event loop's clock. */

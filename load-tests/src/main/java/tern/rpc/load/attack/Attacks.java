@@ -208,7 +208,7 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy a port on some
+     * Returns a port that is free on all addresses. Sockets of the previous attack might still occupy a port on some
      * loopback addresses.
      */
     private static int freePort() throws IOException {

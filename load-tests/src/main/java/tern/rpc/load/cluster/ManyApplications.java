@@ -198,7 +198,7 @@ final class ManyApplications {
     }
 
     /**
-     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine may
+     * Runs a scene between two scenes without changes, and compares the response times. The load of the machine can
      * change during the run, so the mean of the two scenes without changes is used.
      */
     private void besideQuiet(String name, Scene scene) throws InterruptedException {

@@ -53,7 +53,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         try {
             return URLDecoder.decode(name, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // The caught exception is not set as the cause, because its message quotes the name, which may contain a
+            // The caught exception is not set as the cause, because its message quotes the name, which can contain a
             // password.
             throw new IllegalArgumentException("a name that is not URL-encoded");
         }

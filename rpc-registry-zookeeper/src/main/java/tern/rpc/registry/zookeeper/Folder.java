@@ -65,7 +65,7 @@ final class Folder<T> implements Session.Listener {
     private final String key; // identifies the watcher of the children
     private final Consumer<WatchedEvent> listener = this::childChanged;
 
-    // The watcher of all children's data; null before the start. There may be very many children, so they share one
+    // The watcher of all children's data; null before the start. There can be very many children, so they share one
     // watcher.
     private @Nullable Watcher watcher;
     private final ChildNames names;

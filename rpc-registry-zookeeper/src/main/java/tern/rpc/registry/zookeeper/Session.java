@@ -322,7 +322,7 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    /** Returns the client's connection to the ensemble. The connection may be lost. */
+    /** Returns the client's connection to the ensemble. The connection might be lost. */
     ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
         return curator.getZookeeperClient().getZooKeeper();
     }

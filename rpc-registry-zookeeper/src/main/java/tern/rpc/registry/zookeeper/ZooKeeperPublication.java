@@ -88,7 +88,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 writing = false;
             }
             if (withdrawn) {
-                removeAll(); // The withdrawal may have run before the last entries were written.
+                removeAll(); // The withdrawal might have run before the last entries were written.
             } else if (attempt != writes) {
                 LOG.debug(
                         "A newer attempt at {} has replaced this one",
@@ -210,7 +210,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
             conflicts = 0;
             writeAll().whenComplete((repaired, failure) -> {
                 if (withdrawn) {
-                    removeAll(); // The withdrawal may have run before the last entries were written.
+                    removeAll(); // The withdrawal might have run before the last entries were written.
                 }
                 if (failure == null) {
                     problem = "";

@@ -157,7 +157,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Returns the address without the user and password that addresses of other systems may contain. */
+    /** Returns the address without the user and password that addresses of other systems can contain. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);

@@ -173,7 +173,7 @@ final class AnnotatedReference {
     }
 
     /**
-     * Lists the names that have addresses in the properties. One of them may be a misspelled name of this reference.
+     * Lists the names that have addresses in the properties. One of them might be a misspelled name of this reference.
      */
     private String otherNames() {
         List<String> names = client.services().entrySet().stream()

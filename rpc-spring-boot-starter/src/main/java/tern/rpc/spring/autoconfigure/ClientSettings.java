@@ -265,7 +265,7 @@ record ClientSettings(
     }
 
     /**
-     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores may differ,
+     * Returns the declared method that a name in the settings refers to. Case, dashes and underscores can differ,
      * because environment variables cannot express them. Returns the name unchanged if it matches no method or matches
      * several methods equally well.
      */

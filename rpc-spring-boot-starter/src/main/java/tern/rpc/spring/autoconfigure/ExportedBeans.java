@@ -31,7 +31,7 @@ import tern.rpc.spring.RpcService;
 /** Finds the beans to export. Creates none of them, except for gRPC services. */
 final class ExportedBeans {
 
-    /** The name of Tern's server. An application may define its own server instead. */
+    /** The name of Tern's server. An application can define its own server instead. */
     static final String SERVER = "rpcServer";
 
     /** The attribute of the server's bean definition that contains the names of the exported beans. */
@@ -40,7 +40,7 @@ final class ExportedBeans {
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
     /**
-     * The scopes whose objects exist only during a web request. A call is not a web request. An application may replace
+     * The scopes whose objects exist only during a web request. A call is not a web request. An application can replace
      * these scopes by others.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
@@ -135,7 +135,7 @@ final class ExportedBeans {
         if (!(names instanceof Set<?> exportedNames) || exportedNames.contains(originalName(name))) {
             return;
         }
-        // A customizer may have exported the bean.
+        // A customizer might have exported the bean.
         ExportedBeans found = new ExportedBeans(beans);
         if (!services.isEmpty()
                 && services.stream().noneMatch(service -> exported.contains(found.key(name, service, annotation)))) {

@@ -37,7 +37,7 @@ final class MisplacedArguments {
         }
     }
 
-    /** Logs one warning for each argument. The warning does not show the value, because it may be a token. */
+    /** Logs one warning for each argument. The warning does not show the value, because it might be a token. */
     static void warn(ConfigurableListableBeanFactory beans, KnownProperties known) {
         if (beans.getSingleton(ARGUMENTS) instanceof ApplicationArguments arguments) {
             String[] all = arguments.getSourceArgs();

@@ -102,7 +102,7 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Returns a description of each Tern property under a wrong prefix. Logs a warning for each property that may
+     * Returns a description of each Tern property under a wrong prefix. Logs a warning for each property that might
      * belong to the application.
      */
     List<String> problems() {
@@ -144,7 +144,7 @@ final class MisplacedPrefixes {
     /**
      * Returns a description of the property if it becomes a property of Tern once a typing error in the first element
      * is corrected, as in {@code rcp.server.port} or {@code rpc-server.port}. The rest of the name must be right,
-     * because the property may belong to the application or to another framework.
+     * because the property might belong to the application or to another framework.
      */
     private @Nullable String belowMisspelt(IterableConfigurationPropertySource source, ConfigurationPropertyName name) {
         String first = name.isEmpty() ? "" : name.getElement(0, Form.UNIFORM);
@@ -193,7 +193,7 @@ final class MisplacedPrefixes {
 
     /**
      * Returns a description of the property if it was probably meant for Tern. Returns null if the correct property is
-     * also set, because the property with the wrong prefix may then be used in a placeholder.
+     * also set, because the property with the wrong prefix might then be used in a placeholder.
      */
     private @Nullable String described(
             IterableConfigurationPropertySource source,
@@ -235,7 +235,8 @@ final class MisplacedPrefixes {
     }
 
     /**
-     * Logs one warning about properties of gRPC starters, unless the application contains a library that may read them.
+     * Logs one warning about properties of gRPC starters, unless the application contains a library that might read
+     * them.
      */
     void warnOfGrpc(@Nullable ClassLoader loader) {
         List<String> names = namesBelow(GrpcStarterProperties.PREFIXES);

@@ -34,7 +34,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
             List.of(Autowired.class, Bean.class, Value.class);
 
     /**
-     * The name of another annotation of methods whose parameters Spring injects. This annotation may be missing from
+     * The name of another annotation of methods whose parameters Spring injects. This annotation might be missing from
      * the class path.
      */
     private static final String INJECT = "jakarta.inject.Inject";

@@ -67,7 +67,7 @@ final class OwnServer {
 
     /**
      * Returns whether a bean of the given type will be created later, or exists and matches the predicate. Creates no
-     * bean, because this method may be called while another bean is being created.
+     * bean, because this method can be called while another bean is being created.
      */
     private <T> boolean anyIsToCome(Class<T> type, Predicate<T> isToCome) {
         for (String name : beans.getBeanNamesForType(type, true, false)) {
@@ -102,7 +102,7 @@ final class OwnServer {
         return false;
     }
 
-    /** Returns whether the address belongs to this machine. Resolving the name may take some time. */
+    /** Returns whether the address belongs to this machine. Resolving the name can take some time. */
     static boolean isOfThisMachine(String address) {
         try {
             InetAddress found = InetAddress.getByName(address);

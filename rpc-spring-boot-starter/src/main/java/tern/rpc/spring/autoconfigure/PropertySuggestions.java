@@ -137,7 +137,7 @@ final class PropertySuggestions {
     }
 
     /**
-     * Returns the suggestion for a property below {@code rpc} that has none of Tern's prefixes. Such a property may
+     * Returns the suggestion for a property below {@code rpc} that has none of Tern's prefixes. Such a property might
      * belong to the application. Returns null if there is no suggestion.
      */
     @Nullable

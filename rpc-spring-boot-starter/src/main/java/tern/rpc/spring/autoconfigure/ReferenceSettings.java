@@ -95,7 +95,7 @@ record ReferenceSettings(
     }
 
     /**
-     * Returns the settings that apply to all methods. Another interface with the same simple name may share the
+     * Returns the settings that apply to all methods. Another interface with the same simple name might share the
      * settings. Omits the hash key if no method of the interface has a parameter with this name, because the hash key
      * is then meant for the other interface.
      */

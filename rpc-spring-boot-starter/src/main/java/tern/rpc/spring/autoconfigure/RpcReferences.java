@@ -111,7 +111,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (known != null) {
             return known;
         }
-        // The beans are looked up before the proxy is created, because other threads wait for the proxy and may hold
+        // The beans are looked up before the proxy is created, because other threads wait for the proxy and might hold
         // locks of the bean factory.
         ServiceReference<?> reference = explained(
                 wanted,
@@ -150,7 +150,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /**
      * Creates a proxy, or waits until another thread has created it. The lock is not held during this time, because
-     * creating a proxy may wait for a provider for seconds.
+     * creating a proxy can wait for a provider for seconds.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();

@@ -144,7 +144,7 @@ final class SecuredMethods {
         return false;
     }
 
-    /** Returns whether the application has a customizer, which may add an authorizer. */
+    /** Returns whether the application has a customizer, which can add an authorizer. */
     private static boolean hasCustomizer(ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanNamesForType(RpcServerCustomizer.class, true, false))
                 .anyMatch(name -> !name.equals(RpcServerAutoConfiguration.CONTEXT_CLEANER));

@@ -56,7 +56,7 @@ public final class ServerRegistration
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
     private int registered; // the number of registrations so far; guarded by this
-    // Whether the shutdown has begun. Spring may report that the application accepts traffic after this, for example if
+    // Whether the shutdown has begun. Spring can report that the application accepts traffic after this, for example if
     // SIGTERM arrived while an ApplicationRunner was running. Guarded by this.
     private boolean ended;
     private volatile @Nullable Registration registration; // the most recently published registration

@@ -74,7 +74,7 @@ final class ServiceInterfaces {
                         null);
             }
         }
-        // The set removes duplicates, because the annotation may name an interface twice.
+        // The set removes duplicates, because the annotation can name an interface twice.
         return new LinkedHashSet<>(Arrays.asList(named));
     }
 
@@ -87,7 +87,7 @@ final class ServiceInterfaces {
      */
     static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =
-                // The set from ClassUtils may be immutable, so it is copied.
+                // The set from ClassUtils might be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
         services.removeIf(
                 type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));

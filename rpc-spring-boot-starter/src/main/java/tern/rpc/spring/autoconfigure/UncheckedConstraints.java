@@ -89,7 +89,9 @@ final class UncheckedConstraints {
         logMissingValid(type, shallow, isValidated);
     }
 
-    /** Logs that the constraints inside arguments are not checked. Without {@link Validated}, this may be intended. */
+    /**
+     * Logs that the constraints inside arguments are not checked. Without {@link Validated}, this might be intended.
+     */
     private static void logMissingValid(Class<?> type, List<String> parameters, boolean isValidated) {
         if (parameters.isEmpty()) {
             return;

@@ -24,7 +24,7 @@ final class UnusedSettings {
 
     /**
      * The load balancing policies that do not use a call's hash key. A policy that the application defines as a bean
-     * may use the hash key.
+     * can use the hash key.
      */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 

@@ -53,7 +53,7 @@ final class UsedSettings {
 
     /**
      * Checks the settings of methods. Several interfaces with the same simple name share their settings, so one of the
-     * interfaces may lack a method. Until all references are known, missing methods are therefore only recorded.
+     * interfaces might lack a method. Until all references are known, missing methods are therefore only recorded.
      */
     synchronized void checkMethods(Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured) {
         String prefix = ClientSettings.PREFIX + configured.getKey();

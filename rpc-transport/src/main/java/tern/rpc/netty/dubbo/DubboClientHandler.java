@@ -26,7 +26,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     /**
      * The maximum number of frames in 30 seconds that answer no call. A late answer to a call that has ended without an
-     * answer is not counted: after a pause, a server may send many of them at once (docs/limits.md).
+     * answer is not counted: after a pause, a server might send many of them at once (docs/limits.md).
      */
     static final int MAX_SURPLUS = 4_096;
 

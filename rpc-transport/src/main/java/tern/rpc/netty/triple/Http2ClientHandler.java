@@ -90,7 +90,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         decoder.frameListener(new Frames());
     }
 
-    /** Returns the handler of a channel that has been opened. The channel may already be closed again. */
+    /** Returns the handler of a channel that has been opened. The channel might already be closed again. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -277,7 +277,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        // The exception of a socket that the server has closed may have no message.
+        // The exception of a socket that the server has closed might have no message.
         String what = PeerText.text(cause.getMessage() == null ? cause.toString() : cause.getMessage());
         if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
             ServerFaults.closing(connection.endpoint(), what, null);
@@ -387,7 +387,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         /**
          * Returns whether the deadline of the call has passed or will pass within the tolerated clock difference.
-         * Servers also end calls at the deadline, and their clocks may be slightly ahead.
+         * Servers also end calls at the deadline, and their clocks might be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();

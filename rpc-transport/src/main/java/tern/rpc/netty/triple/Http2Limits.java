@@ -24,7 +24,7 @@ final class Http2Limits {
     /**
      * If a call's timeout is at most this long, a reset of the stream might have been caused by the timeout, and does
      * not count towards the share of resets. The client's timeout starts earlier than the server's, so a busy server
-     * may read the request and its reset together.
+     * might read the request and its reset together.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -39,9 +39,9 @@ final class Http2Limits {
 
     /**
      * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
-     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer may have
-     * filled the flow-control window of the stream before it received the reset. The number of these frames has no
-     * separate limit, because a peer may send each small message of a stream in a separate frame. A frame counts at
+     * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer might
+     * have filled the flow-control window of the stream before it received the reset. The number of these frames has no
+     * separate limit, because a peer can send each small message of a stream in a separate frame. A frame counts at
      * least {@link #MIN_BYTES_IN_VAIN}.
      */
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;
@@ -79,7 +79,7 @@ final class Http2Limits {
 
     /**
      * Each time this number of answer bytes has been sent, the cost that {@link #MAX_VISITS} limits is reduced by 1. A
-     * peer may change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
+     * peer can change its windows whenever it has received a few MiB, as {@link ReceiveWindows} does.
      */
     static final int BYTES_PER_COST = 64 << 10;
 
@@ -109,7 +109,7 @@ final class Http2Limits {
     private int ended;
     private int endedBefore; // number of streams that ended in the previous time window
     private int resets;
-    private int resetsByTimeout; // number of resets that may have been caused by timeouts
+    private int resetsByTimeout; // number of resets that might have been caused by timeouts
     private int controlFrames;
     private long visits; // the cost of frames that make the codec process all streams, multiplied by BYTES_PER_COST
     private int framesInVain;
@@ -178,7 +178,7 @@ final class Http2Limits {
 
     /**
      * @param permitted the number of further permitted frames for each stream that has ended. Streams of the previous
-     *     time window count, too, because a new window may begin between the end of a stream and its last frames
+     *     time window count, too, because a new window can begin between the end of a stream and its last frames
      */
     void frameInVain(long now, int permitted) throws Http2Exception {
         window(now);

@@ -408,7 +408,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         exchange.execute(() -> {
             answer.watch();
             body.start(newReceiver);
-            ready(); // the stream may have become ready before the receiver was set
+            ready(); // the stream might have become ready before the receiver was set
         });
     }
 

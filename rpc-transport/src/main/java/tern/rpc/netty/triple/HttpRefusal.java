@@ -40,7 +40,7 @@ class HttpRefusal extends RpcException {
         return headerValue;
     }
 
-    /** Omits the stack trace, because refusals are expected and may occur thousands of times a second. */
+    /** Omits the stack trace, because refusals are expected and can occur thousands of times a second. */
     @Override
     public final synchronized Throwable fillInStackTrace() {
         return this;

@@ -147,7 +147,7 @@ final class JsonEncoding implements CallEncoding {
             throw new SerializationException(called + ": the query of the DELETE request has no arguments; "
                     + called.name() + " has " + String.join(", ", called.parameterNames())
                     + "; to call it without arguments, use POST with the body "
-                    // A single parameter may be a string or a list, which cannot be decoded from the JSON object {}.
+                    // A single parameter can be a string or a list, which cannot be decoded from the JSON object {}.
                     + (called.parameters().size() == 1 ? "null" : "{}"));
         }
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
- * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} may arrive
+ * read. The number of unread bytes of a connection therefore stays limited. Up to {@link #CONNECTION_BYTES} can arrive
  * before the acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link
  * #MAX_CONNECTION_BYTES} in total.
  *
@@ -153,7 +153,7 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame may have become due because the window is now
+     * Sends a WINDOW_UPDATE frame for a stream if it is due. The frame might have become due because the window is now
      * smaller than the number of bytes consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {

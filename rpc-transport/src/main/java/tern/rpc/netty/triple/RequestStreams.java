@@ -165,7 +165,7 @@ final class RequestStreams {
     }
 
     private void move(int free) {
-        List<ClientCall> moving = new ArrayList<>(); // a call may be attempted again on this connection at once
+        List<ClientCall> moving = new ArrayList<>(); // a call can be attempted again on this connection at once
         for (Iterator<ClientCall> next = waiting.iterator(); next.hasNext() && moving.size() < free; ) {
             ClientCall call = next.next();
             if (mayMove(call)) {

@@ -16,7 +16,7 @@ final class Routes<R> {
 
     private static final int MAX_PATH = 1_024;
 
-    /** The cached routes of one server. One {@link HttpForm} may serve several servers. */
+    /** The cached routes of one server. One {@link HttpForm} can serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
     private final BiFunction<ServiceLookup, Http2Headers, R> finder;

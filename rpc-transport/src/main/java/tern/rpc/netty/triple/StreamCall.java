@@ -97,7 +97,7 @@ final class StreamCall extends ClientCall {
             return true;
         }
         awaitsOpening = true;
-        return opened; // the stream may have been opened before awaitsOpening was set
+        return opened; // the stream might have been opened before awaitsOpening was set
     }
 
     /**
@@ -161,7 +161,7 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Notifies the receiver that the stream may be ready for its next message, unless the call has ended. Returns
+     * Notifies the receiver that the stream might be ready for its next message, unless the call has ended. Returns
      * whether the call continues.
      */
     boolean ready() {

@@ -185,7 +185,7 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // the server may close the connection instead of answering
+                // the server is allowed to close the connection instead of answering
             }
             return System.nanoTime() - began;
         }

@@ -283,7 +283,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest of the request may be in flight when the client learns that its headers were malformed. */
+    /** The rest of the request might be in flight when the client learns that its headers were malformed. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));

@@ -352,7 +352,7 @@ final class Http2Wire implements AutoCloseable {
 
     /**
      * Asserts that the given frames end the connection with a GOAWAY frame that has the given error code. If a server
-     * closes a connection that has unread bytes, TCP resets the connection, and the client may lose the GOAWAY. In that
+     * closes a connection that has unread bytes, TCP resets the connection, and the client can lose the GOAWAY. In that
      * case, the frames are sent again on a new connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {

@@ -56,7 +56,7 @@ public class HttpFuzzTest {
     }
 
     /**
-     * Fuzzes two header blocks on one connection. The first block may fill the dynamic table, which is then used to
+     * Fuzzes two header blocks on one connection. The first block can fill the dynamic table, which is then used to
      * decode the second block.
      */
     public static FuzzTarget hpack() {

@@ -288,7 +288,7 @@ class TripleClientTest extends RawServerCalls {
         send(connection, "y");
         Http2Script script = Http2Script.accept(server);
 
-        // either of the two requests may be complete first
+        // either of the two requests might be complete first
         assertThat(List.of(script.request(), script.request()))
                 .extracting(request -> new String(message(request), UTF_8) + request.header("tern-one-way"))
                 .containsExactlyInAnyOrder("xyes", "y");

@@ -42,7 +42,7 @@ class TripleShutdownOfDubboTest {
     }
 
     /**
-     * Dubbo closes its connections without a GOAWAY frame (docs/wire-protocol.md 3.11), so one or two calls may be
+     * Dubbo closes its connections without a GOAWAY frame (docs/wire-protocol.md 3.11), so one or two calls might be
      * lost.
      */
     @Test

@@ -102,8 +102,8 @@ final class ExecutorSnapshots {
 
     /**
      * Returns a snapshot of an executor that hides its number of threads. The maximum in the snapshot is the largest
-     * number of tasks that ran at once. While no task waits, the executor may have more threads, so the maximum is one
-     * higher.
+     * number of tasks that ran at once. While no task waits, the executor might have more threads, so the maximum is
+     * one higher.
      */
     static PoolSnapshot of(String name, TaskTimes times) {
         int waiting = times.waiting();

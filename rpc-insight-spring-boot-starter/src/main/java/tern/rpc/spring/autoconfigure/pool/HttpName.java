@@ -31,7 +31,7 @@ final class HttpName {
 
     /**
      * Returns the name of an exchange: the method, the host and the first segment of the path. The segment is included
-     * only if it is a plain word. Later segments are omitted, because they may contain values from the call.
+     * only if it is a plain word. Later segments are omitted, because they can contain values from the call.
      */
     static String of(String method, String host, @Nullable String path) {
         Matcher first = FIRST.matcher(path == null ? "" : path);

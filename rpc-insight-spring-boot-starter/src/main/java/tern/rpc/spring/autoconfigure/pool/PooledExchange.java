@@ -44,7 +44,7 @@ final class PooledExchange {
                 .doOnCancel(() -> ended(name));
     }
 
-    /** Called when the client has a connection. A client that follows redirects may use several of them. */
+    /** Called when the client has a connection. A client that follows redirects can use several of them. */
     private synchronized void connected(ClientHttpRequest request) {
         if (!waits) {
             return;

@@ -238,7 +238,7 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Returns the proxy. The proxy has all public interfaces of the {@code ResultSet}, because code may cast
+         * Returns the proxy. The proxy has all public interfaces of the {@code ResultSet}, because code can cast
          * results to an interface of the driver. Only some results get a proxy, so such a cast would fail only
          * sometimes.
          */

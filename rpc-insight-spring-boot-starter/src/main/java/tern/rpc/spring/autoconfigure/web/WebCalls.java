@@ -233,7 +233,7 @@ final class WebCalls implements CallSource {
          * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            // The thread that completes the call may be running a task that belongs to the call.
+            // The thread that completes the call might be running a task that belongs to the call.
             ledger.joinPresentPart();
             long now = clock.nanoTime();
             long took = now - started;
@@ -274,8 +274,8 @@ final class WebCalls implements CallSource {
 
         /**
          * Counts a request whose client has disconnected. Such a request has not failed. A late request counts as late,
-         * because its lateness may be the reason why the client disconnected. The diagnosis ignores a request that was
-         * not late, because the request may have ended early.
+         * because its lateness might be the reason why the client disconnected. The diagnosis ignores a request that
+         * was not late, because the request might have ended early.
          */
         private void countLeft(long took, long now) {
             if (stream || hasWaited(took, now)) {

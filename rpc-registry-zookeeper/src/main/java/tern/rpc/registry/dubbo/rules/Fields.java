@@ -26,7 +26,7 @@ final class Fields {
     }
 
     /**
-     * Returns whether the string matches the pattern. The pattern may contain one {@code *}, which matches any
+     * Returns whether the string matches the pattern. The pattern can contain one {@code *}, which matches any
      * characters.
      */
     static boolean matches(String pattern, String text) {
