@@ -117,7 +117,7 @@ final class LimitedTlsEngine extends SSLEngine {
         }
     }
 
-    /** Closes the sides that the event loop has closed during the computation. */
+    /** Closes the sides that the event loop has tried to close during the computation. */
     private void computed() {
         boolean outbound;
         boolean inbound;
@@ -138,7 +138,7 @@ final class LimitedTlsEngine extends SSLEngine {
         }
     }
 
-    /** Closes the inbound side, or lets a running computation close it when it ends. */
+    /** Closes the inbound side; during a computation, the side is closed when the computation ends. */
     @Override
     public void closeInbound() throws SSLException {
         gone = true;
@@ -156,7 +156,7 @@ final class LimitedTlsEngine extends SSLEngine {
         return engine.isInboundDone();
     }
 
-    /** Closes the outbound side, or lets a running computation close it when it ends. */
+    /** Closes the outbound side; during a computation, the side is closed when the computation ends. */
     @Override
     public void closeOutbound() {
         synchronized (closing) {

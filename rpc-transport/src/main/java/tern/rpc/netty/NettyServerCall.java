@@ -197,7 +197,7 @@ public abstract class NettyServerCall implements ServerCall, UnansweredCalls.Una
         return false;
     }
 
-    /** Notifies the executing code that the answer is no longer needed. */
+    /** Notifies the code that executes the call that the answer is no longer needed. */
     protected void stopRunning() {
         Watcher current = watcher;
         if (current != null) {

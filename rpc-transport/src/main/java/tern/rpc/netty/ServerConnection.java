@@ -296,8 +296,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Returns the {@link Share} of the tenant to which a new call belongs. The share counts the tenant's admitted
-     * calls.
+     * Returns the {@link Share} that counts a new call, namely the share of the call's tenant. A share counts the
+     * tenant's admitted calls.
      */
     Share share() {
         return tenancy.share();
@@ -308,7 +308,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler();
     }
 
-    /** Called when a stream has made no progress for 10 s although its peer would have accepted bytes. */
+    /** Called when a stream has made no progress for 10 s, even though its peer would have accepted bytes. */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled(method, channel.remoteAddress(), unsentBytes);
     }

@@ -119,8 +119,8 @@ final class TlsGate implements AutoCloseable {
     }
 
     /**
-     * Refuses a client that uses a served protocol without TLS on a port that requires TLS. The alert means that the
-     * port uses TLS and that the server has not read a request.
+     * Refuses a client that uses a served protocol, but without the required TLS. To the client, the alert means that
+     * the port uses TLS and that the server has not read a request.
      */
     void refuseClearText(ChannelHandlerContext handler, ServerConnection connection, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + connection.remoteAddress() + ": the client speaks "

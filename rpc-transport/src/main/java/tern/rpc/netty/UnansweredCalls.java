@@ -160,7 +160,7 @@ final class UnansweredCalls {
     }
 
     private void sweepRarelyLater() {
-        sweepingRarely = false; // as in sweepLater()
+        sweepingRarely = false; // stays false if nothing can be scheduled, as in sweepLater()
         channel.eventLoop().schedule(this::sweepRarely, RARE_SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         sweepingRarely = true;
     }

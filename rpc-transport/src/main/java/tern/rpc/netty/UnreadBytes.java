@@ -136,7 +136,7 @@ public final class UnreadBytes {
      * Returns whether further calls should be refused. Three conditions must hold: unread answers occupy too much
      * memory on the server, more than a few of these bytes belong to the client's network (all connections from its
      * address), and more than 1 MiB belongs to this connection. If the answers occupy more than {@link
-     * UnsentBudget#mostBytes}, the bytes of this connection do not matter.
+     * UnsentBudget#mostBytes}, the third condition does not apply.
      */
     public boolean areTooMany() {
         return (bytes > MANY && budget.isShortFor(part)) || budget.isFullFor(part);

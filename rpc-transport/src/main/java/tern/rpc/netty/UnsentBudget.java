@@ -31,8 +31,8 @@ final class UnsentBudget {
     private static final int SMALL_PART = 8;
 
     /**
-     * With many addresses, a limit of 1/{@link #SMALL_PART} of the budget for each of them would exceed the budget in
-     * total. The limit of an address is then 1/{@value} of an equal share of the budget.
+     * With many addresses, a limit of 1/{@link #SMALL_PART} of the budget for each address would exceed the budget in
+     * total. In this case, an address is limited to 1/{@value} of an equal share of the budget.
      */
     private static final int SMALL_PART_OF_EQUAL = 2;
 

@@ -17,8 +17,8 @@ import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because the
- * ZooKeeper client reports only a lost connection, even if TLS is the cause.
+ * Determines why a ZooKeeper server cannot be reached, by opening a separate connection. The check is needed because
+ * the ZooKeeper client reports only a lost connection, even if TLS is the cause.
  *
  * @param servers the servers of the registry, not resolved; not empty
  * @param isTls whether the client uses TLS

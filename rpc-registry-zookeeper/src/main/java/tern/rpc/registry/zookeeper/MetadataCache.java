@@ -37,7 +37,7 @@ final class MetadataCache implements Session.Listener {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    /** The maximum time for which a provider list waits for a revision that is being read for the first time. */
+    /** The maximum time for which a provider list waits for the first read of a revision. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
     /** The maximum number of concurrent calls to processes. There is a limit because a process might never answer. */
@@ -137,7 +137,7 @@ final class MetadataCache implements Session.Listener {
     }
 
     /**
-     * Reads the services of new revisions, and forgets revisions that no process uses any more.
+     * Reads the services of new revisions, and forgets revisions that no process uses any longer.
      *
      * @param processes all processes of the application
      */

@@ -27,7 +27,7 @@ final class RuleWatch implements NodeData.Reader {
     private final NodeData node;
     private @Nullable Rule rule;
     private String yaml = ""; // the text of the rule; empty if there is no rule
-    private String problem = ""; // why the current content is not applied; empty if it is applied
+    private String problem = ""; // the reason why the current content is not applied; empty if it is applied
     private boolean heard;
 
     /**

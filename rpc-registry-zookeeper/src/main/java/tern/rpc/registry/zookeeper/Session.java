@@ -78,7 +78,7 @@ final class Session implements AutoCloseable {
     private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
     private long lastSession; // this field is confined to the session's thread
     private long losses; // this field is confined to the session's thread
-    private String lastCause = ""; // why there is no connection; confined to the session's thread
+    private String lastCause = ""; // the reason why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread
     private final SeldomWarning outages;

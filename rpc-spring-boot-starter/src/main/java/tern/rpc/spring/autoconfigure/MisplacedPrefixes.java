@@ -39,7 +39,7 @@ final class MisplacedPrefixes {
 
     private static final int MAX_NAMES = 20;
 
-    /** The number of elements of the shortest name of Tern below a prefix of Spring Boot. */
+    /** The minimum number of elements in a Tern property name that is misplaced below a Spring Boot prefix. */
     private static final int MIN_ELEMENTS = 4;
 
     /** Prefixes that can only be meant for Tern. */

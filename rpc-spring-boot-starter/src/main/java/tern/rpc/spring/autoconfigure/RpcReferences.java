@@ -149,8 +149,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Creates a proxy, or waits until another thread has created it. The lock is not held during this time, because
-     * creating a proxy can wait for a provider for seconds.
+     * Creates a proxy, or waits until another thread has created it. The lock is not held meanwhile, because creating a
+     * proxy can involve waiting for a provider for seconds.
      */
     private Object create(ReferenceSettings wanted, Origin origin, Supplier<Object> creation) {
         CompletableFuture<Object> own = new CompletableFuture<>();

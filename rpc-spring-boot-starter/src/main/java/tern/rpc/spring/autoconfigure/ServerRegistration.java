@@ -193,7 +193,7 @@ public final class ServerRegistration
         return made;
     }
 
-    /** Returns whether the server is to be registered in a registry with the given URL scheme. */
+    /** Returns whether the server should be registered in any registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }

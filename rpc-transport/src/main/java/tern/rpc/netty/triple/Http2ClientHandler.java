@@ -381,7 +381,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                             ? StatusCode.DEADLINE_EXCEEDED
                             : reset.code(),
                     "the server reset its stream, HTTP/2 error " + error,
-                    // a server that has begun to answer has run the call, even if it says that it refused the stream
+                    // a server that has begun to answer has run the call, even if it claims to have refused the stream
                     stream.isHeadersReceived() ? Executed.MAYBE : reset.executed());
         }
 

@@ -64,8 +64,8 @@ abstract class HttpExchange {
         void closed();
 
         /**
-         * Ends the call with the given failure because its request or answer cannot be transmitted. Notifies the
-         * executing code.
+         * Ends the call with the given failure because its request or answer cannot be transmitted. Notifies the code
+         * that executes the call.
          */
         void abort(RpcException failure);
 
@@ -245,7 +245,7 @@ abstract class HttpExchange {
     }
 
     /**
-     * Returns the memory of the queued bytes and of the parts of the answer in the codec. The objects of the first part
+     * Returns the memory that the queued bytes and the answer parts in the codec occupy. The objects of the first part
      * are not counted, so that a small answer stays below {@link #STEP_BYTES} and does not change the counters that all
      * calls share.
      */

@@ -46,7 +46,7 @@ class HttpRefusal extends RpcException {
         return this;
     }
 
-    /** Returns the RPC status code that replaces the HTTP status for clients that do not read it. */
+    /** Returns the RPC status code for clients that do not read the HTTP status. */
     static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;

@@ -22,7 +22,7 @@ record JsonTarget(
 
     private static final int MAX_PARAMETERS = 1_024;
 
-    /** The character that the decoder puts in the place of bytes that are not UTF-8. */
+    /** The character with which the decoder replaces bytes that are not UTF-8. */
     private static final char REPLACEMENT = '\uFFFD';
 
     private static final String ENCODED_REPLACEMENT = "%EF%BF%BD";

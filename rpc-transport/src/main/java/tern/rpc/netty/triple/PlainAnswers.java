@@ -92,7 +92,10 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when the codec has written the headers of an answer, which are counted until {@link #taken} is called. */
+    /**
+     * Called when the codec has written the headers of an answer. The headers are counted until {@link #taken} is
+     * called.
+     */
     void codecWrites(int counted) {
         waiting += counted;
     }

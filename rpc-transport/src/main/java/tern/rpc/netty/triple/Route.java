@@ -106,7 +106,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return from == to ? path : path.substring(from, to);
     }
 
-    /** The interface that stands in for the service in a route that leads to no exported service. */
+    /** The placeholder for the service interface in a route that leads to no exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);

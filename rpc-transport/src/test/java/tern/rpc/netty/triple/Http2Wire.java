@@ -214,8 +214,8 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Sets the size of the table with which the server compresses headers. From then on, this client fails if the
-     * server does not announce a smaller size, or exceeds it.
+     * Sets the size of the server's header compression table. From then on, this client fails if the server does not
+     * announce a smaller size, or exceeds the announced size.
      */
     void headerTable(int bytes) {
         frame(SETTINGS, 0, 0, Http2Script.settings(Http2CodecUtil.SETTINGS_HEADER_TABLE_SIZE, bytes));

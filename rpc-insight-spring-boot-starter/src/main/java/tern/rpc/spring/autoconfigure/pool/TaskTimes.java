@@ -73,7 +73,7 @@ final class TaskTimes {
         };
     }
 
-    /** Returns a handler that counts the tasks that the given handler rejects with an exception. */
+    /** Returns a handler that delegates to the given one and counts the tasks that it rejects with an exception. */
     RejectedExecutionHandler counting(RejectedExecutionHandler handler) {
         return (task, executor) -> {
             try {

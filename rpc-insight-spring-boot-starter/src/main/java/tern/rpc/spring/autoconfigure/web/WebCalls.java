@@ -215,8 +215,8 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Records an exception of the request's handler that becomes an answer. If this is called several times, the
-         * last exception counts, because the answer for this exception is sent.
+         * Records an exception of the request's handler that becomes an answer. If this method is called several times,
+         * the last exception counts, because it determines the answer that is sent.
          */
         void threw(Throwable failure) {
             thrown = failure;
@@ -233,7 +233,7 @@ final class WebCalls implements CallSource {
          * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            // The thread that completes the call might be running a task that belongs to the call.
+            // The completing thread might be running a task that belongs to the call.
             ledger.joinPresentPart();
             long now = clock.nanoTime();
             long took = now - started;
