@@ -106,7 +106,7 @@ final class ChannelOpening implements ConnectAttempt.Outcome {
         return true;
     }
 
-    /** Returns whether the channel is open or was open. */
+    /** Returns whether the channel has been opened, even if it has been closed since then. */
     boolean isOpened() {
         return isOpened;
     }

@@ -27,13 +27,15 @@ final class ExtraConnections implements ConnectionOwner {
     private final ClientTransportSettings settings;
     private final EventLoops loops;
     private final AttemptPace pace;
-    // the connections that are being opened or take calls; changed only while holding the lock on this object
+    // the connections that are being opened or accept calls; changed only while holding the lock on this object
     private final List<Connection> open = new CopyOnWriteArrayList<>();
-    // the connections that take no further calls, until they are closed
+    // the connections that accept no further calls and are not closed yet
     private final List<Connection> leaving = new CopyOnWriteArrayList<>();
     private boolean closed; // guarded by this
 
-    /** @param pool decides which connection carries a call instead of a connection of this object */
+    /**
+     * @param pool decides which connection takes over calls from a connection of this object
+     */
     ExtraConnections(
             ConnectionOwner pool,
             Function<ConnectionOwner, Connection> maker,

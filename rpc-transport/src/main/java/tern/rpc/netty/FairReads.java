@@ -54,7 +54,7 @@ final class FairReads implements RecvByteBufAllocator {
      */
     static final FairReads SHARED = new FairReads(NanoClock.SYSTEM);
 
-    /** Netty's default maximum of consecutive reads from a TCP channel. */
+    /** Netty's default for the maximum number of consecutive reads from a TCP channel. */
     static final int MAX_READS_IN_A_ROW = 16;
 
     static final int MIN_BYTES = 128;

@@ -112,7 +112,7 @@ final class UnansweredCalls {
         return keep;
     }
 
-    /** Returns whether a call has ended. Any thread may call this method. */
+    /** Returns whether any call has ended. Any thread may call this method. */
     boolean haveEnded() {
         return haveEnded;
     }

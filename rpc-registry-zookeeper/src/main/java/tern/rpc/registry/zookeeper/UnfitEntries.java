@@ -19,8 +19,7 @@ final class UnfitEntries {
     private final ServiceKey service;
 
     /**
-     * The first services in alphabetical order: those to name, at most {@link #MAX_NAMED}, and one more if there are
-     * further ones.
+     * The alphabetically first services: up to {@link #MAX_NAMED} to be named, plus one that shows that there are more.
      */
     private final NavigableSet<String> others = new TreeSet<>();
 

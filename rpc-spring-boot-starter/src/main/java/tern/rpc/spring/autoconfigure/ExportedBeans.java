@@ -40,8 +40,8 @@ final class ExportedBeans {
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
     /**
-     * The scopes whose objects exist only during a web request. A call is not a web request. An application can replace
-     * these scopes by others.
+     * The scopes whose objects exist only during a web request. An RPC call is not a web request. An application can
+     * replace these scopes with others.
      */
     private static final Set<String> WEB_SCOPES = Set.of("request", "session", "websocket");
 
@@ -165,7 +165,7 @@ final class ExportedBeans {
         return beans.findAnnotationOnBean(name, RpcService.class, false);
     }
 
-    /** Returns whether the bean is null. Spring represents a null bean by an object that is equal to null. */
+    /** Returns whether the bean is null. Spring represents a null bean as an object that is equal to null. */
     @SuppressWarnings("EqualsNull")
     private static boolean isNull(@Nullable Object bean) {
         return bean == null || bean.equals(null);

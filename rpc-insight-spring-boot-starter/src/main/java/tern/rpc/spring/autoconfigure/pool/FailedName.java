@@ -10,7 +10,8 @@ import tern.rpc.pool.SqlStates;
 
 /**
  * Creates the names of statements and commands that failed, such as {@code update stock (failed 40001)}. The diagnosis
- * then finds failed operations in the ledger of a call whose code handles the exceptions, for example by a retry.
+ * then finds the failed operations in the call's ledger even if the call's own code handles the exceptions, for example
+ * by a retry.
  */
 final class FailedName {
 
