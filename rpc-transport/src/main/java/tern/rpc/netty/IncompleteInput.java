@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The received bytes of a server connection that belong to an incomplete frame or header, so the decoder keeps them.
- * The memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. If the rest
+ * The received bytes that the decoder of a server connection keeps because their frame or header is incomplete. The
+ * memory budget for requests counts them, and the rest must arrive at the minimum rate for slow peers. If the rest
  * arrives more slowly, the connection is closed. A connection with running or arriving calls stays open for longer,
  * because a short interruption of the network would otherwise end all of its calls. Confined to the event loop.
  */

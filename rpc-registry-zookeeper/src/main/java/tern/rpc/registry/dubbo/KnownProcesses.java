@@ -60,7 +60,7 @@ public final class KnownProcesses {
      * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
-     * @throws NoRoomException if the entries of other processes are too long together
+     * @throws NoRoomException if the entry does not fit, because of the total length of other processes' entries
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public @Nullable Known parse(String json) {

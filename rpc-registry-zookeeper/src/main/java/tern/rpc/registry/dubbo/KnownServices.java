@@ -28,7 +28,7 @@ public final class KnownServices {
      * Returns the compact form of a revision's services. The result contains the revision that was read first with
      * these services.
      *
-     * @throws IllegalArgumentException if all different services together are too long
+     * @throws IllegalArgumentException if all distinct services together exceed the limit
      */
     public ApplicationMetadata add(ApplicationMetadata metadata) {
         Map<String, Service> services = new TreeMap<>();

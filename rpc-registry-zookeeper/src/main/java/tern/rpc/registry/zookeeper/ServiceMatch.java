@@ -24,8 +24,8 @@ import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
  * Finds the providers of one service among interface-level and application-level entries. Each address is returned
- * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new.
- * An entry is read again until a provider is found in it. Not thread-safe.
+ * once. If an address has both kinds of entries, the application-level entry is used. An entry is read when it is new,
+ * and again until a provider has been found in it. Not thread-safe.
  */
 final class ServiceMatch {
 

@@ -264,7 +264,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
     /**
      * Removes a node that a session of this process has written. The node is not removed if another process at the same
      * address has written it again: the successor of this process, or a second provider behind the same published
-     * address. That provider would otherwise be missing until it verifies its entries.
+     * address. The other process would otherwise be missing until it verifies its entries.
      */
     private CompletableFuture<String> deleteOurs(String path) {
         return session.nodes()

@@ -73,7 +73,9 @@ final class ReferencedServices {
         return found.references;
     }
 
-    /** Returns the service interface of an injection point's type. Returns null if it names no single service. */
+    /**
+     * Returns the service interface of an injection point's type; null if the type does not stand for a single service.
+     */
     static @Nullable Class<?> service(ResolvableType type) {
         ResolvableType service = type;
         while (WRAPPERS.contains(service.toClass().getName())) {

@@ -115,8 +115,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Checks the type before local beans of this type are considered, because no local bean makes a reference of a
-     * class.
+     * Checks the type before local beans of this type are considered, because a reference whose type is a class is
+     * invalid even if there is such a bean.
      */
     private static void checkType(Class<?> type, InjectionPoint point, String place) {
         try {

@@ -251,8 +251,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns whether the application exports a service. A server without services never starts. A server without
-     * services exists if the application has a customizer that only changes settings.
+     * Returns whether the application exports a service. A server without services never starts. Such a server exists,
+     * for example, if the application has a customizer that only changes settings.
      */
     public boolean servesSomething() {
         return !BuiltInService.others(server.exports()).isEmpty();

@@ -99,8 +99,8 @@ final class SecuredMethods {
     }
 
     /**
-     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if it is
-     * not known which methods an advisor applies to.
+     * Returns the methods with an annotation that no advisor of method security applies. Returns an empty list if the
+     * methods to which an advisor applies are unknown.
      */
     private static List<String> ignored(
             ConfigurableListableBeanFactory beans, Class<?> type, Set<Class<?>> services, List<String> names) {

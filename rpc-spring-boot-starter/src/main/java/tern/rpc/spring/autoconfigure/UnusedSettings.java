@@ -97,7 +97,7 @@ final class UnusedSettings {
         return found;
     }
 
-    /** Returns the value of a property. Returns null if it is not set, or contains a placeholder without a value. */
+    /** Returns the value of a property; null if the property is not set, or contains a placeholder without a value. */
     private static @Nullable String value(Environment environment, String property) {
         try {
             return environment.getProperty(property);

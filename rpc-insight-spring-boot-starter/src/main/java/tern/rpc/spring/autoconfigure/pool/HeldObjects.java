@@ -31,7 +31,7 @@ final class HeldObjects implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldObjects.class);
 
-    /** A helper object that is this many fields away from a bean is not searched. */
+    /** Helper objects at this distance from a bean, counted in fields, are not searched. */
     private static final int MAX_DEPTH = 4;
 
     private static final int MAX_OBJECTS = 10_000;
@@ -127,7 +127,10 @@ final class HeldObjects implements SmartInitializingSingleton {
         return !type.isEnum() && !type.isArray() && ApplicationCode.owns(type.getName());
     }
 
-    /** Returns the fields of the class; none if the class of a field is missing, for example of an optional library. */
+    /**
+     * Returns the fields of the class; none if the type of a field is missing, for example because it belongs to an
+     * optional library.
+     */
     private static Field[] fieldsOf(Class<?> type) {
         try {
             return type.getDeclaredFields();

@@ -34,7 +34,7 @@ final class ReactorConnections {
 
     private static final String CLIENT = "reactor.netty.http.client.HttpClient";
 
-    /** The name of the provider that all Reactor Netty clients without their own provider share. */
+    /** The name of Reactor Netty's default provider, which is shared by all clients without their own provider. */
     private static final String SHARED = "http";
 
     /** The maximum number of pools. An application can call any number of hosts. */

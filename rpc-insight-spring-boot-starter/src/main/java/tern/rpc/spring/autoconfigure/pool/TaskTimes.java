@@ -175,9 +175,9 @@ final class TaskTimes {
     }
 
     /**
-     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so these
-     * are the tasks submitted after the task that started last. A canceled or rejected task is counted only until a
-     * later task starts, or until no task runs.
+     * Returns the number of tasks that wait for a thread. Executors start tasks in the order of submission, so the
+     * waiting tasks are those submitted after the task that started last. A canceled or rejected task is counted only
+     * until a later task starts, or until no task runs.
      */
     int waiting() {
         return running.get() == 0 ? 0 : (int) Math.max(0, submitted.get() - newestStarted.get());
