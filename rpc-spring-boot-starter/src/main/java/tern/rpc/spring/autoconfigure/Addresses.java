@@ -22,7 +22,9 @@ import tern.rpc.transport.InMemoryTransport;
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
-    /** The protocols that differ from the protocol of an address without one. Unknown protocols are rejected later. */
+    /**
+     * The known protocols other than the default for addresses that contain none. Unknown protocols are rejected later.
+     */
     private static final Set<String> OTHER_PROTOCOLS = Set.of("tri", "http");
 
     private static final String EXPECTED =

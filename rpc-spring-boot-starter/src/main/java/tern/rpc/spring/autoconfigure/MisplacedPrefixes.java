@@ -24,8 +24,8 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.TypingErrors;
 
 /**
- * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc}, the name of Tern's
- * packages, a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a prefix of
+ * Finds properties that were meant for Tern but begin with a wrong prefix: {@code tern.rpc} (the name of Tern's
+ * packages), a prefix of Spring Boot because of a wrong indentation, {@code rpc} with a typing error, or a prefix of
  * Dubbo or gRPC that remained after a migration. Without this check, such properties would be ignored silently.
  */
 final class MisplacedPrefixes {

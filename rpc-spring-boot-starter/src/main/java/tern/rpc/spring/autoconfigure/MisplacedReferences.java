@@ -51,7 +51,7 @@ final class MisplacedReferences implements MergedBeanDefinitionPostProcessor {
                 }
             });
         }
-        // Spring Boot stores in each bean definition of configuration properties how it creates the bean.
+        // For each bean of configuration properties, Spring Boot stores in the bean definition how the bean is created.
         if (definition.getAttribute(BindMethod.class.getName()) == BindMethod.VALUE_OBJECT) {
             for (Constructor<?> constructor : type.getDeclaredConstructors()) {
                 checkBound(type, constructor);

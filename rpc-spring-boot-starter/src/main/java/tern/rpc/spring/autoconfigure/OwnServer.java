@@ -46,7 +46,7 @@ final class OwnServer {
                         + " which calls this application's server without a port";
     }
 
-    /** Returns the message of a failed call without its advice; null if the message does not contain this advice. */
+    /** Returns the message of a failed call without the advice; null if the message does not contain this advice. */
     static @Nullable String withoutAdvice(String message) {
         for (String reason : List.of(NOT_STARTED, NOT_REGISTERED)) {
             int at = message.indexOf(reason);

@@ -172,7 +172,9 @@ final class PropertySuggestions {
                 .orElse(null);
     }
 
-    /** Returns the elements, in which {@code client} or {@code server} replaces a second element with a typing error. */
+    /**
+     * Returns the elements with {@code client} or {@code server} in place of a second element that has a typing error.
+     */
     private static List<String> withRoot(List<String> written) {
         List<String> corrected = new ArrayList<>(written);
         for (String root : List.of("client", "server")) {

@@ -41,7 +41,7 @@ final class Http2Limits {
      * The maximum number of bytes in DATA frames in a time window of 30 seconds on streams that this side has already
      * reset. Each stream that has ended permits another {@link ReceiveWindows#STREAM_BYTES}, because the peer might
      * have filled the flow-control window of the stream before it received the reset. The number of these frames has no
-     * separate limit, because a peer can send each small message of a stream in a separate frame. A frame counts at
+     * separate limit, because a peer can send each small message of a stream in a separate frame. A frame counts as at
      * least {@link #MIN_BYTES_IN_VAIN}.
      */
     static final long MAX_BYTES_IN_VAIN = ReceiveWindows.CONNECTION_BYTES;

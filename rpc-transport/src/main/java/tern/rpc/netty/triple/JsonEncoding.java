@@ -258,8 +258,9 @@ final class JsonEncoding implements CallEncoding {
     // ---- failure encoding
 
     /**
-     * Returns the failure to send to the caller. If callers have the class of an exception, they get its message. Other
-     * messages might reveal internals, so they are logged under an id. Callers then get only the class name and the id.
+     * Returns the failure to send to the caller. If callers have the class of an exception, they get the exception's
+     * message. Other messages might reveal internals, so they are logged under an id. Callers then get only the class
+     * name and the id.
      */
     @Override
     public Throwable forCaller(Throwable failure) {

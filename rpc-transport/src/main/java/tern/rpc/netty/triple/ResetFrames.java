@@ -27,7 +27,7 @@ final class ResetFrames {
 
     /**
      * The number of places for the ids of reset streams that are closed. A further id replaces an earlier one. Frames
-     * on a replaced id are passed on, so Netty drops them.
+     * on a stream whose id was replaced are passed on to Netty, which drops them.
      */
     private static final int PLACES = 256;
 
