@@ -11,7 +11,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata.Service;
 
 /**
  * The services of one application's revisions in a compact form. Keeps only the parameters that a consumer uses, so
- * that most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
+ * most revisions have equal services. Revisions with equal services share one object. Not thread-safe.
  */
 public final class KnownServices {
 

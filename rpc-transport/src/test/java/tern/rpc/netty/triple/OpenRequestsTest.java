@@ -37,7 +37,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** A number of requests that fit into the buffers of a socket, so that their sender need not wait. */
+    /** A number of requests that fit into the buffers of a socket, so their sender need not wait. */
     private static final int FEW = 24;
 
     /** A message size slightly below 4 KiB, the size from which messages count towards the budgets immediately. */

@@ -202,8 +202,8 @@ final class WatchedConnection implements InvocationHandler {
 
         /**
          * Wraps a statement's {@code ResultSet} in an instrumented proxy. If no fetch size is set, the driver reads all
-         * rows together, so that the proxy only counts the rows. Most results without a fetch size get no proxy,
-         * because a proxy costs time for each value that is read.
+         * rows together, so the proxy only counts the rows. Most results without a fetch size get no proxy, because a
+         * proxy costs time for each value that is read.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
