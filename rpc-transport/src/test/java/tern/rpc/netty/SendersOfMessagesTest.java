@@ -32,8 +32,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that readers are told the sender of each message. The readers let the senders of
- * expensive messages take turns.
+ * Tests that readers are told the sender of each message. The readers let the senders of expensive messages take turns.
  */
 class SendersOfMessagesTest {
 
