@@ -55,8 +55,8 @@ final class AwaitedReferences {
     }
 
     /**
-     * Returns the end of the message that no reference uses a setting. It points out that beans created later might
-     * have further references. Returns an empty string if all references are known.
+     * Returns the end of the message that no reference uses a setting. The text points out that beans created later
+     * might have further references. Returns an empty string if all references are known.
      */
     String mayBeMore() {
         return areAllKnown
