@@ -27,7 +27,7 @@ public final class ServerFaults {
      * Logs that a connection is being closed.
      *
      * @param server the server, for the message
-     * @param how the reason, which may contain text from the server
+     * @param how the reason, which can contain text from the server
      * @param cause the exception to log with its stack trace; null if the reason is not an exception
      */
     public static void closing(Object server, String how, @Nullable Throwable cause) {

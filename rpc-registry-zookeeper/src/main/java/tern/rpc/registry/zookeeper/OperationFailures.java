@@ -28,14 +28,17 @@ final class OperationFailures {
                 || isCode(failure, Code.SESSIONMOVED);
     }
 
-    /** Returns whether a node was not read because this client may not read it, or because the node is too long. */
+    /**
+     * Returns whether a node was not read because this client is not allowed to read it, or because the node is too
+     * long.
+     */
     static boolean isRefusal(Throwable failure) {
         return isCode(failure, Code.NOAUTH) || cause(failure) instanceof IllegalArgumentException;
     }
 
     /**
-     * Returns why an operation failed. For a missing permission, the text names the part of the registry address to
-     * check.
+     * Returns the reason why an operation failed. For a missing permission, the text names the part of the registry
+     * address to check.
      */
     static String reason(Throwable failure, ZooKeeperSettings settings) {
         Throwable cause = cause(failure);
@@ -55,7 +58,7 @@ final class OperationFailures {
                 + " zookeeper://user:password@host";
     }
 
-    /** Returns why a node that another client has created could not be read. The text has no line breaks. */
+    /** Returns the reason why a node created by another client could not be read. The text has no line breaks. */
     static String whyUnreadable(Throwable failure, ZooKeeperSettings settings) {
         return isCode(failure, Code.NOAUTH)
                 ? "its access control list (ACL) does not allow this client to read it: " + whyDenied(settings) + ". "

@@ -29,10 +29,10 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time without a connection after which provider lists become stale. */
+    /** After this time without a connection, provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
-    /** The time after the start when the session checks why it is not connected yet. */
+    /** If the session is not connected this long after its start, it checks the reason. */
     private static final Duration FIRST_CHECK_AFTER = Duration.ofSeconds(1);
 
     /** The interval between two checks during an outage. A check also reads changed keys and trusted certificates. */
@@ -42,8 +42,8 @@ final class Session implements AutoCloseable {
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     /**
-     * Listens to changes of the connection's state. No method is called until the first attempt to connect has ended.
-     * All methods are called on the session's thread.
+     * Receives changes of the connection's state. No method is called until the first attempt to connect has ended. All
+     * methods are called on the session's thread.
      */
     interface Listener {
 
@@ -78,7 +78,7 @@ final class Session implements AutoCloseable {
     private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
     private long lastSession; // this field is confined to the session's thread
     private long losses; // this field is confined to the session's thread
-    private String lastCause = ""; // why there is no connection; confined to the session's thread
+    private String lastCause = ""; // the reason why there is no connection; confined to the session's thread
     private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private String outage = ""; // the last message to the listeners during an outage; confined to the session's thread
     private final SeldomWarning outages;
@@ -116,7 +116,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Returns the lists that may be too long for the ZooKeeper client. */
+    /** Returns the record of lists that might be too long for the ZooKeeper client. */
     CutOffLists cutOffLists() {
         return cutOffLists;
     }
@@ -246,7 +246,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Finds out on a separate thread why there is no connection. Later log lines and error messages contain the result.
+     * Determines on a separate thread why there is no connection. Later log lines and error messages contain the
+     * result.
      */
     private void check(long loss) {
         if (connected || losses != loss || closed) {
@@ -321,7 +322,7 @@ final class Session implements AutoCloseable {
         return sessions.contains(session);
     }
 
-    /** Returns the client's connection to the ensemble. The connection may be lost. */
+    /** Returns the client's connection to the ensemble. The connection might be lost. */
     ZooKeeper zooKeeper() throws Exception { // Curator declares no narrower exception type.
         return curator.getZookeeperClient().getZooKeeper();
     }

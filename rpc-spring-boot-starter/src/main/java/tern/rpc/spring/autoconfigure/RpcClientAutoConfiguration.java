@@ -75,7 +75,7 @@ public final class RpcClientAutoConfiguration {
     }
 
     /**
-     * The transports, one for each protocol that references may name. The transports are closed together with the
+     * The transports, one for each protocol that references can name. The transports are closed together with the
      * client.
      */
     @Configuration(proxyBeanMethods = false)
@@ -107,7 +107,7 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     @Lazy
-    @Primary // This client is primary, because a parent context may have a client with another name.
+    @Primary // This client is primary, because a parent context can have a client with another name.
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(

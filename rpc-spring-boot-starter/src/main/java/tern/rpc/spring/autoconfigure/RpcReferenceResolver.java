@@ -70,7 +70,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
 
     /**
      * Rejects {@link LocalRpcPort} in an application without a server, because such an application has no RPC port. A
-     * test may set the property to the port of a server that it starts itself.
+     * test can set the property to the port of a server that it starts itself.
      */
     private static void checkPort(DefaultListableBeanFactory beans, DependencyDescriptor dependency) {
         if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(LocalRpcPort.class)
@@ -115,8 +115,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Checks the type before local beans of this type are considered, because no local bean makes a reference of a
-     * class.
+     * Checks the type before local beans of this type are considered, because a reference whose type is a class is
+     * invalid even if there is such a bean.
      */
     private static void checkType(Class<?> type, InjectionPoint point, String place) {
         try {
@@ -160,7 +160,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     /** Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        // The dependency's type may still be an Optional or a provider of the interface.
+        // The dependency's type can still be an Optional or a provider of the interface.
         Class<?> type = ReferencedServices.service(dependency.getResolvableType());
         if (!referenceAt(dependency).isPresent() || type == null) {
             return super.getLazyResolutionProxyClass(dependency, beanName);
@@ -174,7 +174,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = point.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            // The annotation of a setter may be on the method instead of its parameter.
+            // The annotation of a setter can be on the method instead of its parameter.
             return on(method.getAnnotations());
         }
         return reference;

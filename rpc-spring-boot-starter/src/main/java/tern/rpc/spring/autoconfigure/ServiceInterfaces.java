@@ -74,7 +74,7 @@ final class ServiceInterfaces {
                         null);
             }
         }
-        // The set removes duplicates, because the annotation may name an interface twice.
+        // The set removes duplicates, because the annotation can name an interface twice.
         return new LinkedHashSet<>(Arrays.asList(named));
     }
 
@@ -82,11 +82,12 @@ final class ServiceInterfaces {
      * Returns all interfaces of a bean that are services.
      *
      * @param own the class of the bean
-     * @param declared the type that the {@code @Bean} method declares; an interface of a library may be named this way
+     * @param declared the type that the {@code @Bean} method declares; a library interface is exported if it is
+     *     declared here
      */
     static Set<Class<?>> all(String name, Class<?> own, @Nullable Class<?> declared) {
         Set<Class<?>> services =
-                // The set from ClassUtils may be immutable, so it is copied.
+                // The set from ClassUtils might be immutable, so it is copied.
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
         services.removeIf(
                 type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));

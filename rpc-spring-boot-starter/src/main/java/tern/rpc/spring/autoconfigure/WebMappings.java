@@ -14,7 +14,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 /**
  * Logs that annotations such as {@code @GetMapping} on a service do not set the paths of RPC calls. The annotations are
  * recognized by name, because the libraries are optional. A class that is also a controller is left out. The log level
- * is INFO, because another class may use the annotations of the interface.
+ * is INFO, because another class might use the annotations of the interface.
  */
 final class WebMappings {
 

@@ -30,7 +30,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Tests where references may be declared and which proxies are injected. Also tests the error messages for invalid
+ * Tests where references can be declared and which proxies are injected. Also tests the error messages for invalid
  * references.
  */
 class RpcReferenceTest {

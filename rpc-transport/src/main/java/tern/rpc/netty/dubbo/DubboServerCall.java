@@ -41,7 +41,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Limits the stack traces of answers that cannot be written, because callers may cause any number of them. */
+    /** Limits the stack traces of answers that cannot be written, because callers can cause any number of them. */
     private static final SeldomWarning UNWRITTEN = new SeldomWarning(LOG, NanoClock.SYSTEM, Duration.ofMillis(250));
 
     /** Maximum number of characters in an error answer (docs/limits.md). */
@@ -310,7 +310,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers may have used up the memory while this answer waited to be encoded
+            return; // other answers might have used up the memory while this answer waited to be encoded
         }
         connection().queue().add(frame);
     }

@@ -188,7 +188,7 @@ public final class TripleCodecs {
     /**
      * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
      * than 256 KiB, or decompress and decode a message that becomes much larger ({@link LargeWork#uncheckedBytes}).
-     * This method may therefore block for several seconds. Must not run on an event loop.
+     * This method can therefore block for several seconds. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed()
@@ -232,7 +232,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Decodes the bytes of a message. The decoded value may be null. */
+    /** Decodes the bytes of a message. The decoded value can be null. */
     interface ValueReading {
         @Nullable
         Object read(byte[] bytes, int length);
@@ -262,7 +262,7 @@ public final class TripleCodecs {
             @Nullable ServerConnection connection,
             @Nullable UnpackedRequest unpacked,
             Reading<T> reading) {
-        // Connect forbids the decompression of an empty body. An empty message may be marked as compressed.
+        // Connect forbids the decompression of an empty body. An empty message can be marked as compressed.
         boolean compressed = markedCompressed && payload.isReadable();
         Coder coder = coders.take();
         boolean reuse = false;
