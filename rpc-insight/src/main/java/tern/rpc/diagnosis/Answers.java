@@ -39,7 +39,7 @@ record Answers(
     }
 
     /**
-     * Returns when a call last got an answer from a database or Redis server (store); null if that is unknown.
+     * Returns the time at which a call last got an answer from a database or Redis server (store); null if unknown.
      *
      * @param store {@link Kind#SQL} for a database, {@link Kind#REDIS} for Redis
      * @param name the name of the data source or Redis server; empty if there is only one
@@ -52,7 +52,7 @@ record Answers(
         return byPhase.get(store == Kind.REDIS ? Phase.REDIS : Phase.SQL);
     }
 
-    /** Returns when a call to the given method last ended without a failure; null if that is unknown. */
+    /** Returns the time at which a call to the given method last ended without a failure; null if unknown. */
     @Nullable
     Long of(String method) {
         return byMethod.get(method);

@@ -60,8 +60,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns whether the given operation, or the given wait for a connection, may belong to the data source or Redis
-     * server with the given name. Returns false only if the operation or the pool is known to belong to another one.
+     * Returns whether the given operation or wait for a connection can belong to the data source or Redis server with
+     * the given name. Returns false only if the operation or the pool is known to belong to another one.
      */
     boolean mayBeOf(Part part, String name) {
         String store = part.kind() == Kind.POOL ? part.name() : OperationNames.store(part.name());
@@ -78,8 +78,8 @@ final class AwaitedStores {
     }
 
     /**
-     * Returns the name of the data source or Redis server as the diagnosis shows it, with the address of its server if
-     * this is known.
+     * Returns the text with which the diagnosis names the data source or Redis server: its name, and its server's
+     * address if known.
      */
     String shown(Kind kind, String name) {
         String store = kind == Kind.REDIS ? "Redis" : "database";

@@ -24,7 +24,7 @@ final class Baseline {
     private static final double WEIGHT = 0.1;
 
     /**
-     * The number of seconds at the start of a process in which the values of the latest second have the weight {@link
+     * In the first seconds with calls, up to this number, the values of the latest second have the weight {@link
      * #WEIGHT}.
      */
     private static final int QUICK_SECONDS = 60;
@@ -62,7 +62,9 @@ final class Baseline {
     /** The usual times of a method are reliable after calls in this many different seconds have updated them. */
     private static final int MIN_SECONDS = 10;
 
-    /** The number of seconds after which a usual value no longer depends on the start. */
+    /**
+     * After this number of seconds, a usual value no longer depends on the values measured at the start of the process.
+     */
     private static final int SETTLED_SECONDS = 50;
 
     /**
@@ -264,7 +266,7 @@ final class Baseline {
         Map<String, Figure> known = figures(figure);
         if (!known.containsKey(figure)) {
             if (known == outside && known.size() >= MAX_OUTSIDE) {
-                known.remove(known.keySet().iterator().next()); // Removes the figure that was used longest ago.
+                known.remove(known.keySet().iterator().next()); // Removes the least recently used value.
             } else if (known.size() >= MAX_FIGURES) {
                 return;
             }

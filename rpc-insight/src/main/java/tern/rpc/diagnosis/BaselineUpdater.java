@@ -31,24 +31,24 @@ final class BaselineUpdater {
      */
     private static final double MAX_SLOW_SHARE = 0.1;
 
-    /** The prefix of the name under which the usual number of tasks that an executor starts per second is stored. */
+    /** The prefix of the keys under which the baseline stores how many tasks an executor usually starts per second. */
     static final String TASKS = "tasks ";
 
-    /** The name prefix of the usual queue length of an executor. */
+    /** The prefix of the keys under which the baseline stores the usual queue length of an executor. */
     static final String QUEUE = "queue ";
 
-    /** The name of the usual wait of a serving thread for a processor. */
+    /** The key under which the baseline stores how long a serving thread usually waits for a processor. */
     private static final String DELAY = "delay";
 
-    /** The name of the usual number of processors that this process keeps busy. */
+    /** The key under which the baseline stores how many processors this process usually keeps busy. */
     private static final String OWN = "own";
 
-    /** The name prefix of the usual time of an operation that threads outside of calls run. */
+    /** The prefix of the keys under which the baseline stores the usual times of operations outside of calls. */
     static final String OUTSIDE = "outside ";
 
     /**
-     * The usual shares of late and failed calls are updated from a second only after this number of further seconds.
-     * The delay is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
+     * A second changes the usual shares of late and failed calls only after this number of further seconds. The delay
+     * is slightly longer than the time in which a miss of a single method is detected ({@link MethodMisses}).
      */
     private static final int PENDING_SECONDS = 22;
 
@@ -62,8 +62,8 @@ final class BaselineUpdater {
     private int healthySeconds = PERCENTILE_SECONDS; // seconds since the last miss of the latency target
 
     /**
-     * The counters at the start and at the end of a second from which the usual shares of late and failed calls have
-     * not been updated yet.
+     * The counters at the start and at the end of a second that does not yet count towards the usual shares of late and
+     * failed calls.
      */
     private record Pending(CounterSnapshot before, CounterSnapshot now) {}
 

@@ -12,13 +12,10 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the names that the diagnosis gives to waits for a permit of a semaphore. */
+    /** The name prefix of waits for a semaphore permit. */
     static final String SEMAPHORE = "Semaphore ";
 
-    /**
-     * The prefix of the names that the diagnosis gives to tasks of an executor that wait for other tasks of the same
-     * executor.
-     */
+    /** The name prefix of executor tasks that wait for other tasks of the same executor. */
     static final String TASKS = "tasks of ";
 
     /**
@@ -332,7 +329,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Describes the wait of calls for the end of a static initializer. */
+    /** Describes the time that calls wait for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

@@ -222,7 +222,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
      * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
      * the last minutes; null if it does not grow until the heap is full.
      *
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     synchronized @Nullable HeapGrowth growth(long now, double paused) {
         long max = Runtime.getRuntime().maxMemory();

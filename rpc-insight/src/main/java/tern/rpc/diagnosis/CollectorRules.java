@@ -101,8 +101,8 @@ final class CollectorRules {
 
     /**
      * Attributes the work that became slower to the collector, if the heap fills and work of several kinds became
-     * slower together. The collector's pauses and its threads then slow down all work, also work at servers that are as
-     * quick as usual.
+     * slower together. The collector's pauses and its threads then slow down all work, including operations on servers
+     * that are as quick as usual.
      */
     private void passOnToFillingHeap(Part collector) {
         Times slower = byCause.only(part -> (OPERATIONS.contains(part.kind()) || OWN.contains(part.kind()))

@@ -35,7 +35,7 @@ final class ConnectTimeOuts {
 
     private ConnectTimeOuts() {}
 
-    /** The exchanges with one name that a time limit ended, while the client connected and afterwards. */
+    /** The exchanges with one name that were ended by a time limit: while the client was connecting, and afterwards. */
     private static final class Ended {
         final List<EndedCall> connecting = new ArrayList<>();
         double connectingNanos;
@@ -53,7 +53,8 @@ final class ConnectTimeOuts {
     }
 
     /**
-     * Returns the calls whose exchange the client's own time limit ended while it connected, with this exchange.
+     * Returns the calls with an exchange that was ended by the client's own time limit while the client was connecting,
+     * each with this exchange.
      *
      * @param bad late or failed calls
      */
@@ -86,7 +87,7 @@ final class ConnectTimeOuts {
     }
 
     /**
-     * Returns whether the client's own time limit ended the exchange of a call while the client connected.
+     * Returns whether a call's exchange was ended by the client's own time limit while the client was connecting.
      *
      * @param failure the failure that the call's exceptions show
      * @param timedOut the operation of the call that a hidden timeout ended; null if there is none

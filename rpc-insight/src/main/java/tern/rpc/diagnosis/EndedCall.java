@@ -44,7 +44,7 @@ record EndedCall(
         this(method, ledger, endedNanos, tookNanos, failure, false, null);
     }
 
-    /** Returns the failure, or what stands for it ({@link KeptFailure.Forgotten}); null if the call has not failed. */
+    /** Returns the failure, or its replacement ({@link KeptFailure.Forgotten}); null if the call has not failed. */
     @Nullable
     Throwable failure() {
         return kept == null ? null : kept.get();

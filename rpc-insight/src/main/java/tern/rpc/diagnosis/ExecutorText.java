@@ -94,7 +94,7 @@ final class ExecutorText {
         return null;
     }
 
-    /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
+    /** Describes, as a cause, an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -164,7 +164,7 @@ final class ExecutorText {
         return pools.values().stream().filter(ExecutorText::isFull).findFirst().orElse(null);
     }
 
-    /** Describes a full executor, whose tasks wait for a thread, as a cause. */
+    /** Describes, as a cause, a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

@@ -36,8 +36,8 @@ final class FrameworkWork {
     private static final String ANSWERS = "answer";
 
     /**
-     * The package prefixes of code that only leads from the framework's entry point to the code that does the work, such
-     * as the code that validates arguments.
+     * The package prefixes of code that only leads from the framework's entry point to the code that does the work,
+     * such as the code that validates arguments.
      */
     private static final List<String> GLUE = List.of(
             "org.springframework.web.",
@@ -53,7 +53,7 @@ final class FrameworkWork {
     private FrameworkWork() {}
 
     /**
-     * Returns whether the class only passes work of the framework on. The name of such a class does not show which work
+     * Returns whether the class only passes the framework's work on. The name of such a class does not show which work
      * takes the time.
      */
     static boolean isGlue(String type) {

@@ -99,7 +99,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * soon.
      *
      * @param uses the used memory after the last collections, the oldest first
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     static @Nullable HeapGrowth of(List<Use> uses, double heapBytes, double paused) {
         List<Use> major = uses.stream().filter(Use::major).toList();

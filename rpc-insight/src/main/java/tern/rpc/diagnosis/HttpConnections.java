@@ -57,7 +57,7 @@ final class HttpConnections {
     record Found(String kind, String name, Change change, List<String> facts) {}
 
     /**
-     * The samples taken during HTTP exchanges, in numbers.
+     * The numbers of samples taken during HTTP exchanges.
      *
      * @param all the number of samples
      * @param waits the number of samples in which the call waited for a connection

@@ -55,7 +55,7 @@ final class KeptFailure {
         return false;
     }
 
-    /** Returns the failure, or what stands for it. */
+    /** Returns the failure, or its replacement. */
     Throwable get() {
         Throwable known = failure.get();
         return known == null ? new Forgotten(type, new StackTraceElement[0]) : known;

@@ -264,12 +264,12 @@ record Machine(
         private static final Pattern SERVING =
                 Pattern.compile("rpc-.*|https?-(?:[a-z]+-)?nio.*|ajp-nio.*|tomcat-handler.*|qtp.*|reactor-http-.*");
 
-        /** Matches the names of the threads that run virtual threads. Such a thread shows no code of its own. */
+        /** Matches the names of carrier threads. Their stacks contain no application code. */
         private static final Pattern CARRIER = Pattern.compile("ForkJoinPool-\\d+-worker");
 
         /**
-         * Returns whether the threads of this group serve calls. Threads that run virtual threads count, because most
-         * virtual threads serve calls.
+         * Returns whether the threads of this group serve calls. Carrier threads count, because most virtual threads
+         * serve calls.
          */
         boolean servesCalls() {
             return SERVING.matcher(name).matches()

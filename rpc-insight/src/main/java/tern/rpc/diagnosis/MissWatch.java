@@ -90,7 +90,8 @@ final class MissWatch {
     private boolean isOfStart; // whether the current miss began soon after the start
     private boolean renewed; // whether the late calls of the last second begin a new miss within the current one
     private boolean missed; // whether calls missed the latency target in the last second
-    private double highest; // the highest share of bad calls in RECENT_SECONDS since calls began to miss the target
+    // the highest share of bad calls in any window of RECENT_SECONDS, since calls began to miss the target
+    private double highest;
     private double highestMissed; // like highest, in the seconds in which calls missed the target
     private int declining; // for how many consecutive seconds the share of bad calls has been low again
 

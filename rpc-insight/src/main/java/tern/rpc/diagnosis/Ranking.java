@@ -141,8 +141,8 @@ final class Ranking {
     }
 
     /**
-     * Returns how many calls that use the pool are received nearly at once, if these are more calls than the pool has
-     * connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
+     * Returns the number of calls that use the pool and are received nearly at once, if this is more than the number of
+     * the pool's connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
      */
     private int burst(ObservedPool pool) {
         int kind = CallTrace.indexOf(pool.now().kind());
@@ -279,8 +279,8 @@ final class Ranking {
     }
 
     /**
-     * If calls wait most for something that other calls lost because of another fault, puts this fault first. The waits
-     * would come back if only the lost permits or connections were returned.
+     * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
+     * first. The waits would come back if only the lost permits or connections were returned.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

@@ -26,7 +26,7 @@ final class Statements {
 
     private static final Pattern NAMED_LOCKS = Pattern.compile("advisory_(?:xact_)?lock|\\bget_lock\\s*\\(|dbms_lock");
 
-    /** Matches the phrases with which a statement locks the rows that it reads. */
+    /** Matches SQL clauses that lock the selected rows, such as FOR UPDATE. */
     private static final List<String> LOCKING_READS = List.of(
             "for update",
             "for no key update",

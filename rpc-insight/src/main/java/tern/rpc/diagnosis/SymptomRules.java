@@ -19,7 +19,7 @@ final class SymptomRules {
     /** Rejected tasks are considered a cause only if at least this many late calls run them. */
     private static final int MIN_REJECTED = 3;
 
-    /** The kinds of activities and waits that the work of a task may consist of. */
+    /** The activities and waits that can occur in a task. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,

@@ -197,8 +197,8 @@ final class TaskSamples {
     }
 
     /**
-     * Returns where most of the tasks come from, for example {@code submitted in Orders.all}. The method that submits a
-     * task is known if the task is a lambda. Returns an empty string if there are no samples.
+     * Returns text that says where most of the tasks come from, for example {@code submitted in Orders.all}. The method
+     * that submits a task is known if the task is a lambda. Returns an empty string if there are no samples.
      */
     String origin() {
         return origins.entrySet().stream()

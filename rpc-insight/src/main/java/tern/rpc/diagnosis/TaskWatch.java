@@ -150,7 +150,7 @@ final class TaskWatch {
         return known != null && known.busy > 0;
     }
 
-    /** Returns what the threads outside of calls did at each moment at which the threads of calls were sampled. */
+    /** Returns the work of the threads outside of calls at each moment at which the threads of calls were sampled. */
     SampledMoments moments() {
         return moments;
     }
@@ -262,12 +262,16 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor or of the threads that most likely work on the result that a thread waits for.
-     * The first choice is an executor whose tasks run code of the class in which the thread waits. The second choice is
-     * the only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete the
-     * result. The common pool needs no such evidence, because it mostly runs tasks of calls. No evidence is needed
-     * either if an asynchronous method waits without a thread. The third choice is a group of threads outside of
-     * executors that often run code of the class in which the thread waits. Returns null if there is none of these.
+     * Returns the name of the executor or thread group that most likely computes the result for which a thread waits;
+     * null if there is none. It is the first of the following:
+     *
+     * <ol>
+     * <li>An executor whose tasks run code of the class in which the thread waits.
+     * <li>The only executor with tasks, if its threads are mostly busy and there is evidence that its tasks complete
+     * the result. No evidence is needed for the common pool, because it mostly runs tasks of calls, or if an
+     * asynchronous method waits without a thread.
+     * <li>A group of threads outside of executors that often run code of the class in which the thread waits.
+     * </ol>
      *
      * @param line the thread's waiting frame; null if an asynchronous method waits without a thread
      * @param isConnected returns whether there is evidence that an executor's tasks complete the awaited result

@@ -244,7 +244,7 @@ class HeldRowsTest {
     }
 
     /**
-     * Simulates transactions that follow each other, each of which is found by only one inspection of the connections.
+     * Simulates transactions that follow each other. Each of them is found by only one inspection of the connections.
      */
     private void lookAtBookings(int times) {
         for (int i = 0; i < times; i++) {
