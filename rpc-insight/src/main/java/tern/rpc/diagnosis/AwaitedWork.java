@@ -26,10 +26,7 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class AwaitedWork {
 
-    /**
-     * The minimum number of samples of waiting calls. Fewer samples do not show whether other threads work while calls
-     * wait.
-     */
+    /** Fewer samples of waiting calls do not show whether other threads work while calls wait. */
     private static final int MIN_LOOKS = 6;
 
     /**

@@ -68,7 +68,7 @@ final class CallerDeadlines {
                 && isAbout(method, failure, REFUSED);
     }
 
-    /** Returns where the limit that refused the call is set; null if the failure does not name it. */
+    /** Returns the place where the limit that refused the call is set; null if the failure does not name it. */
     static @Nullable String limitOf(Throwable refusal) {
         Matcher place = SET_BY.matcher(message(refusal));
         return place.find() ? place.group(1) : null;

@@ -46,8 +46,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A collection: a pause of the application threads, or a concurrent cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
-         * Returns how much of this collection's time lies within the period; negative if the collection is outside of
-         * the period.
+         * Returns the part of this collection's time that lies within the period; negative if the collection is outside
+         * of the period.
          */
         double within(long from, long to) {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);

@@ -18,7 +18,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class ConnectTimeOuts {
 
-    /** The minimum number of exchanges that ended at the limit after the client had connected. */
+    /** The rule applies only if at least this number of exchanges ended at the limit after the client had connected. */
     private static final int MIN_CONNECTED = 3;
 
     /**

@@ -25,9 +25,9 @@ final class HttpConnections {
     private static final int MIN_WAITS = 3;
 
     /**
-     * The minimum number of samples for the conclusion that unclosed responses hold the connections. All of these
-     * samples must show calls that wait for a connection. The sampler prefers the calls that have run longest, so it
-     * would have found running calls with a connection.
+     * Unclosed responses are assumed to hold the connections only if at least this number of samples exist, all of
+     * which show calls that wait for a connection. The sampler prefers the calls that have run longest, so it would
+     * have found running calls with a connection.
      */
     private static final int MIN_LEAKING = 20;
 

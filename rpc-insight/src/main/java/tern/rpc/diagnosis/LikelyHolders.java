@@ -18,7 +18,7 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class LikelyHolders {
 
-    /** The minimum number of samples of holders that are needed to determine their activity. */
+    /** The activity of holders is determined only from at least this number of their samples. */
     private static final int MIN_SAMPLES = 3;
 
     /**

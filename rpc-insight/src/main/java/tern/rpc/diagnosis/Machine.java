@@ -362,9 +362,9 @@ record Machine(
     /**
      * Returns whether the processors were usually about as busy as now. Such processors delay no calls if the calls
      * usually meet the target, for example because the other processes run with a lower priority. Work of normal
-     * priority may displace work of low priority, so that the processors are not busier, but calls wait for them. If
-     * the threads that serve calls wait much longer for a processor than usual, the processors are not as busy as
-     * usual: more threads share them.
+     * priority may displace work of low priority. The processors are then not busier, but calls wait for them. If the
+     * threads that serve calls wait much longer for a processor than usual, the processors are not as busy as usual:
+     * more threads share them.
      */
     boolean isUsuallyAsBusy() {
         if (delay.isLonger()) {
@@ -394,8 +394,8 @@ record Machine(
     }
 
     /**
-     * Returns whether threads of this process that serve no call have saturated the processors, so that the threads
-     * that serve calls wait much longer for a processor than usual.
+     * Returns whether threads of this process that serve no call have saturated the processors, and the threads that
+     * serve calls therefore wait much longer for a processor than usual.
      */
     boolean isDelayedByOtherThreads() {
         return isFull() && delay.isLonger() && isBusierItself() && isBusyWithOtherThreads();

@@ -215,8 +215,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns the name under which operations are counted. For remote calls, this is the method, so that the calls to
-     * all of its providers are counted together.
+     * Returns the name under which operations are counted. For remote calls, this is the method, so the calls to all of
+     * its providers are counted together.
      */
     private static String name(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;

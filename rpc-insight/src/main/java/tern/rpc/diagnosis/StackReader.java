@@ -73,7 +73,7 @@ final class StackReader {
 
     private StackReader() {}
 
-    /** Returns what the thread is doing. A thread that does not wait is considered to be computing. */
+    /** Returns the thread's activity or wait. A thread that does not wait is considered to be computing. */
     static Part read(ThreadSnapshot thread) {
         String initialized = initialized(thread);
         if (initialized != null) {

@@ -40,10 +40,7 @@ final class Stampedes {
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
-    /**
-     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
-     * operation.
-     */
+    /** Fewer recorded calls that met the target do not show whether such calls run the operation. */
     private static final int MIN_GOOD = 8;
 
     /** A usual operation of at least this duration is recorded by name in calls that met the target. */
@@ -252,8 +249,8 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls ran
-     * it are considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls
+     * ran it are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();

@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolKind;
  */
 final class TaskRules {
 
-    /** The minimum number of samples of busy threads that are needed to find out what an executor's tasks wait for. */
+    /** Fewer samples of busy threads do not show what an executor's tasks wait for. */
     private static final int MIN_BUSY = 2;
 
     /** Tasks are considered slower than usual if they take at least this multiple of their usual time. */

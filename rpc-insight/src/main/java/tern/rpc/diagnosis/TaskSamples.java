@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
 /** The samples of threads that serve no call: of one executor's threads, or of other threads with a common name. */
 final class TaskSamples {
 
-    /** The minimum number of samples of busy threads that are needed to assess their waits. */
+    /** The waits of busy threads are assessed only from at least this number of samples. */
     static final int MIN_BUSY = 4;
 
     /** The name prefixes of the threads that complete the futures of Tern's client and of the JDK's HTTP client. */

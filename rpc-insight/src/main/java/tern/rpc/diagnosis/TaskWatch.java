@@ -31,7 +31,7 @@ final class TaskWatch {
     private static final int MAX_THREADS = 96;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of threads that likely hold a lock. */
+    /** Threads are considered likely holders of a lock only if at least this number of samples shows them. */
     private static final int MIN_HOLDING = 3;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

@@ -294,7 +294,10 @@ final class TimeOuts {
                         : List.of());
     }
 
-    /** Returns where the time limit is set: the property, or the line that stops waiting; empty if it is unknown. */
+    /**
+     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
+     * unknown.
+     */
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);
         if (!limit.isEmpty()) {

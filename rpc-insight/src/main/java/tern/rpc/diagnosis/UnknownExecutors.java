@@ -109,7 +109,8 @@ final class UnknownExecutors {
 
     /**
      * Returns the wait for a thread of the given executor. The threads of the executor must be busy while calls wait,
-     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits for executors, or if the processors are saturated.
+     * mostly with code of classes other than the waiting class. Returns null if they are not, if ledgers record waits
+     * for executors, or if the processors are saturated.
      *
      * @param threads the common name of the executor's threads, which worked in nearly all samples of the wait
      * @param wait the calls' wait for a result of the executor
@@ -279,7 +280,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns where an unmeasured executor is found, and where its tasks come from, one fact per short line.
+     * Returns the place of an unmeasured executor and the origin of its tasks, one fact per short line.
      *
      * @param waiting the stack frame in which calls wait for the tasks; null if it is unknown
      */

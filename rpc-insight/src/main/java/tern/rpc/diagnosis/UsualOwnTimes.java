@@ -16,10 +16,7 @@ import tern.rpc.Phase;
  */
 final class UsualOwnTimes {
 
-    /**
-     * The minimum number of samples of calls to a method that met the latency target. Fewer samples do not show how the
-     * calls spend their time.
-     */
+    /** Fewer samples of a method's calls that met the latency target do not show how the calls spend their time. */
     private static final int MIN_LOOKS = 8;
 
     private static final UsualOwnTimes UNKNOWN = new UsualOwnTimes(Map.of());
