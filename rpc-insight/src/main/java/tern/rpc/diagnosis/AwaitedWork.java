@@ -68,9 +68,9 @@ final class AwaitedWork {
 
     /**
      * Returns the name of the executor or thread group that most likely produces the results for which calls wait; null
-     * if there is none. A busy executor that runs no code of the waiting class might be doing unrelated work. It is
-     * chosen in two cases only: the calls hand tasks over to executors, or the calls wait for a task and the executor's
-     * tasks run code of the package in which the calls wait.
+     * if there is none. A busy executor that runs no code of the waiting class might be doing unrelated work. Such an
+     * executor is chosen in two cases only: the calls hand tasks over to executors, or the calls wait for a task and
+     * the executor's tasks run code of the package in which the calls wait.
      */
     @Nullable
     String threadsFor(Part wait) {

@@ -263,7 +263,7 @@ final class TaskWatch {
 
     /**
      * Returns the name of the executor or thread group that most likely computes the result for which a thread waits;
-     * null if there is none. It is the first of the following:
+     * null if there is none. The first of the following is chosen:
      *
      * <ol>
      * <li>An executor whose tasks run code of the class in which the thread waits.
