@@ -89,7 +89,7 @@ final class BaselineUpdater {
      * Updates the usual times from the last second, in which the latency target was not missed. Ignores a second
      * without calls, because it does not show what is usual while there are calls.
      *
-     * @param outside the present times of operations that threads outside of calls run
+     * @param outside the current times of operations that threads outside of calls run
      */
     void learn(
             long now,

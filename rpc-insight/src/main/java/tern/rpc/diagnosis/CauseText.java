@@ -128,8 +128,8 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if the operation runs while its call holds a lock or a connection that other calls
-     * wait for.
+     * Extends the recommended change if the operation runs while its call holds a lock or a connection for which other
+     * calls wait.
      */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
@@ -190,7 +190,7 @@ final class CauseText {
     }
 
     /**
-     * Extends the recommended change if calls that wait for a result occupy the workers that other calls need. A method
+     * Extends the recommended change if calls that wait for a result occupy the workers needed by other calls. A method
      * that returns a future needs no worker while it waits.
      */
     private Change withoutWorkers(Change change, Part part) {

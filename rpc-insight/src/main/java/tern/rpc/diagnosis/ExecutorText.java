@@ -126,7 +126,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog that no call waits for.
+     * executor. Many applications have an executor with a backlog for which no call waits.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor

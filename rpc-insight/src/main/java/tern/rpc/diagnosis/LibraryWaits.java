@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Recognizes threads that wait inside a library for something that other threads hold: an object of a pool, a lock that
+ * Recognizes threads that wait inside a library for something held by other threads: an object of a pool, a lock that
  * several processes share, or a permit of a limiter of concurrent calls. Without this class, such a wait would be taken
  * for a slow command of the server that the library talks to.
  */

@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class LocalRefusals {
 
-    /** The kinds of limiters that application code calls. */
+    /** The kinds of limiters in application code. */
     enum Limiter {
         BREAKER("circuit breaker"),
         BULKHEAD(LibraryWaits.BULKHEAD),

@@ -56,7 +56,7 @@ final class MethodRates {
      * Returns the call rate of each method.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
-     * @param limits where the limits are set that have refused calls, by method
+     * @param limits the places where limits that have refused calls are set, by method
      */
     List<MethodRate> between(
             CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {

@@ -299,7 +299,7 @@ final class Operations {
                 .filter(part -> !onlySlower || isSlower(part))
                 .map(Part::name)
                 .toList();
-        // A ledger does not record operations that only stacks show, such as the beginning of a transaction.
+        // A ledger does not record operations that appear only in stacks, such as the beginning of a transaction.
         List<String> recorded = all.stream()
                 .filter(name -> !name.startsWith(StackReader.CALLED))
                 .toList();

@@ -101,7 +101,7 @@ record Part(Kind kind, String name) {
 
         /**
          * Returns whether this kind is a wait for other work, and so only a symptom. The time of such a wait is
-         * attributed to the work that the call waited for.
+         * attributed to the awaited work.
          */
         boolean isPassedOn() {
             return passedOn;

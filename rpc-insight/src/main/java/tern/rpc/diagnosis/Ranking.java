@@ -14,10 +14,10 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
- * the time of a wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the
- * workers. A wait for a connection goes to the work of its holders. A wait for a lock goes to an operation of the
- * lock's owner. A wait for a result goes to the tasks of the executor. An activity or wait that is not a wait for other
- * work is a cause. docs/diagnosis.md describes the rules.
+ * the time of a wait is attributed to the awaited work. A wait for a worker goes to the work of the workers. A wait for
+ * a connection goes to the work of its holders. A wait for a lock goes to an operation of the lock's owner. A wait for
+ * a result goes to the tasks of the executor. An activity or wait that is not a wait for other work is a cause.
+ * docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 

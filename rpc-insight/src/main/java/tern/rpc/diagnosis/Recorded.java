@@ -19,11 +19,11 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     }
 
     /**
-     * Returns whether this recording shows the present state: calls missed the latency target both at the start of the
-     * recording and now, or met it both times. A recording that ended before the present first cause was ranked first
+     * Returns whether this recording shows the current state: calls missed the latency target both at the start of the
+     * recording and now, or met it both times. A recording that ended before the current first cause was ranked first
      * shows another cause.
      *
-     * @param now the present miss of the latency target; null if calls meet the target
+     * @param now the current miss of the latency target; null if calls meet the target
      * @param latest the last period with a first cause; null if there was none
      */
     boolean isOf(Diagnosis.@Nullable Miss now, History.@Nullable Episode latest) {

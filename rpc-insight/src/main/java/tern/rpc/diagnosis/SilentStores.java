@@ -196,7 +196,7 @@ final class SilentStores {
                         || known.stream().allMatch(Statements::mayWait));
     }
 
-    /** Returns the statement that the call runs, or that ended in a timeout; null if it is unknown. */
+    /** Returns the statement that the call is running, or that ended in a timeout; null if it is unknown. */
     private @Nullable String statementOf(EndedCall call) {
         String running = statements.of(call.ledger());
         Part ended = running == null && !isRunning(call) ? FailedPeer.longest(call, Phase.SQL) : null;

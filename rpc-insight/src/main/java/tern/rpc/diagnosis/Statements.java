@@ -10,7 +10,7 @@ import tern.rpc.pool.ApplicationFrames;
 import tern.rpc.pool.Holders.Holder;
 import tern.rpc.pool.StoreNames;
 
-/** Recognizes from the text of a statement which table and which locks it uses. */
+/** Recognizes a statement's table and locks from its text. */
 final class Statements {
 
     private static final String COMMIT = "commit";

@@ -11,8 +11,8 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes the time of symptoms to their causes: the time of a wait goes to the work that the call waited for. The
- * order of the rules matters, because a later rule may move time again that an earlier rule has already moved.
+ * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
+ * matters, because a later rule may move time again that an earlier rule has already moved.
  */
 final class SymptomRules {
 

@@ -34,7 +34,7 @@ final class TaskSamples {
     private final Times ownWaits = new Times();
     // for each activity of the tasks, the method that the application's innermost frame called in the last sample
     final Map<Part, String> called = new HashMap<>();
-    // for each lock that the tasks wait for, the work of its owner in the last sample
+    // for each awaited lock, the work of its owner in the last sample
     final Map<Part, LockOwner> lockOwners = new HashMap<>();
     // for each application class, the number of sampled task stacks that contain it
     final Map<String, Integer> classes = new HashMap<>();
@@ -289,7 +289,7 @@ final class TaskSamples {
      */
     record LockOwner(StackTraceElement line, Part.Kind work) {
 
-        /** Returns the owner of the lock that the thread waits for; null if it is unknown. */
+        /** Returns the owner of the lock for which the thread waits; null if it is unknown. */
         static @Nullable LockOwner of(ThreadSnapshot thread) {
             ThreadSnapshot owner = StackReader.lastOwner(thread);
             List<StackTraceElement> path = owner == null ? List.of() : StackReader.holderPath(thread);

@@ -350,7 +350,7 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the tasks or threads outside of calls that most likely hold the lock that a call waits for. The likely
+     * Returns the tasks or threads outside of calls that most likely hold the lock for which a call waits. The likely
      * holders run code of the class in which the call waits, and do not wait for a lock themselves. Tasks that sleep
      * come last. A single sample is not sufficient, because other methods of the class may not use the lock.
      *

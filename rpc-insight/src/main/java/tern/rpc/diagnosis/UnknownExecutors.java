@@ -178,7 +178,7 @@ final class UnknownExecutors {
 
     /**
      * Returns the number of threads that is enough for the usual number of calls; -1 if it is not larger than the
-     * present number.
+     * current number.
      */
     private int wantedThreads(TaskSamples executor, Part wait) {
         Waiting calls = waiting(wait);
@@ -206,7 +206,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Recommends a change for the executor whose threads the calls wait for.
+     * Recommends a change for the executor for whose threads the calls wait.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes
@@ -248,7 +248,7 @@ final class UnknownExecutors {
     }
 
     /**
-     * Returns the evidence about the executor whose threads the calls wait for, one fact per short line.
+     * Returns the evidence about the executor for whose threads the calls wait, one fact per short line.
      *
      * @param part the wait of calls for a thread of the executor
      * @param symptoms the waits for results that the wait for a thread causes

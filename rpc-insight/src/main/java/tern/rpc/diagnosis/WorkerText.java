@@ -111,7 +111,7 @@ final class WorkerText {
         return busy >= FULL * pool.now().max() ? moreWorkers(pool.now()) : bursts();
     }
 
-    /** Returns the workers that calls wait for. A process may have workers of several servers. */
+    /** Returns the workers for which calls wait. A process may have workers of several servers. */
     static @Nullable ObservedPool pool(Evidence evidence) {
         return evidence.pools().stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
@@ -122,7 +122,7 @@ final class WorkerText {
     /**
      * Returns a number of workers that lets the replayed calls meet the target; null if there is none.
      *
-     * @param busy the mean number of workers that the present calls need
+     * @param busy the mean number of workers that the current calls need
      */
     private Remedy.@Nullable Size size(ObservedPool workers, double busy) {
         double room = evidence.targetNanos() - serviceNanos;

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.History.Episode;
 
-/** Tests which recordings belong to the present diagnosis. */
+/** Tests which recordings belong to the current diagnosis. */
 class RecordedTest {
 
     private static final Instant START = Instant.parse("2026-11-29T09:46:54Z");
@@ -23,7 +23,7 @@ class RecordedTest {
         return new Miss(since, 60, List.of(), 100, 100, 50, 0, 0, 0, 200, 50);
     }
 
-    /** Returns the period in which the present cause has come first. */
+    /** Returns the period in which the current cause has come first. */
     private static Episode first(Instant miss, long seconds) {
         Instant from = miss.plusSeconds(seconds);
         return new Episode(miss, from, from, List.of(), "LOCK: Orders", 1, 1, "", 1, 1, 0, 0, 0, 1);
