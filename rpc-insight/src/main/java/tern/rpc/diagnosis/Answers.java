@@ -6,7 +6,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The times at which calls last ended without a failure. The databases and Redis servers that these calls used were
+ * The times at which calls last ended without a failure. The databases and Redis servers used by these calls were
  * answering at that time.
  *
  * @param byPhase for each kind of operation, the end of the last such call that ran an operation of this kind

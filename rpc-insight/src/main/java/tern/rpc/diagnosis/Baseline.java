@@ -68,8 +68,8 @@ final class Baseline {
     private static final int SETTLED_SECONDS = 50;
 
     /**
-     * The number of seconds that replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is
-     * lower, because such a method may be called only once in ten seconds.
+     * Replaces {@link #MIN_SECONDS} for methods whose calls are usually late. The number is lower, because such a
+     * method may be called only once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 

@@ -60,7 +60,7 @@ final class CallerDeadlines {
 
     /**
      * Returns whether the call was refused by its method's limit and therefore did not run. Returns false for a refusal
-     * that another server sent.
+     * sent by another server.
      */
     static boolean wasRefused(String method, Throwable failure) {
         return failure instanceof RpcException rpc
@@ -75,8 +75,8 @@ final class CallerDeadlines {
     }
 
     /**
-     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. A provider
-     * with this answer has a timeout that is too short.
+     * Returns whether the provider of a remote call reported that one of its own remote calls timed out. In this case,
+     * the provider's own timeout is too short.
      */
     static boolean isOfProvider(Throwable failure) {
         Matcher answer = ANSWERED.matcher(isLate(failure) ? message(failure) : "");

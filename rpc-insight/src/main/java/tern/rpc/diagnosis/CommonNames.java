@@ -26,7 +26,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
      */
     private static final double HOT = 0.4;
 
-    /** The minimum share of the samples of running code whose stack contains the common caller. */
+    /** The common caller must be on the stack in at least this share of the samples of running code. */
     private static final double COMMON = 0.7;
 
     /** A lock's usual holder is a holder found in at least this share of the lock's samples. */

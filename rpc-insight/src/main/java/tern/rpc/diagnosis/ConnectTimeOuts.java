@@ -22,7 +22,7 @@ final class ConnectTimeOuts {
     private static final int MIN_CONNECTED = 3;
 
     /**
-     * The minimum ratio of exchanges that ended after the client had connected to exchanges that ended while it
+     * For each exchange that ended while the client was connecting, at least this number must have ended after it had
      * connected.
      */
     private static final double SHARE = 0.25;

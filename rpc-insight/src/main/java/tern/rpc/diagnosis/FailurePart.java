@@ -362,7 +362,7 @@ final class FailurePart {
 
     /**
      * Returns whether application code created the given exception, as a service does for its own failures. The client
-     * adds the provider's frame to an exception that a provider sent.
+     * adds the provider's frame to an exception sent by a provider.
      */
     private static boolean isThrownByApplication(RpcException failure) {
         StackTraceElement[] frames = failure.getStackTrace();

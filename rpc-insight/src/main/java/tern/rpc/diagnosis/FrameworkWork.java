@@ -88,7 +88,8 @@ final class FrameworkWork {
 
     /**
      * Returns whether the frame belongs to a codec of WebFlux that writes an answer or reads a request. The same codecs
-     * also read the answers of other services. Reading these answers is work of the application, which requested them.
+     * also read the answers of other services. Reading these answers is the application's work, because the application
+     * requested them.
      */
     private static boolean isCodec(StackTraceElement[] stack, int index) {
         String name = bodyOfCodec(stack[index]);

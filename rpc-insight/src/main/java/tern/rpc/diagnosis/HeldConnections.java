@@ -19,7 +19,7 @@ final class HeldConnections {
 
     /**
      * The interval after which the weight of all earlier inspections is halved. Old inspections may belong to an
-     * earlier period of late calls with another cause.
+     * earlier period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 

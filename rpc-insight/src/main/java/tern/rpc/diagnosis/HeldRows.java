@@ -105,9 +105,9 @@ final class HeldRows {
         StackTraceElement begun;
 
         int looks;
-        // the number of inspections that found only one holder in an operation of another server than the database
+        // the number of inspections that found only one holder in an operation of a server other than the database
         int outside;
-        // the number of the last inspection that found a holder in an operation of another server than the database
+        // the number of the last inspection that found a holder in an operation of a server other than the database
         int outsideIn;
         // whether the last inspection that found a holder in an operation of another server has found only one such
         // holder

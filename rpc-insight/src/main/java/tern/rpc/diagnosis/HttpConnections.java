@@ -19,8 +19,8 @@ import tern.rpc.diagnosis.Cause.Where;
 final class HttpConnections {
 
     /**
-     * The minimum number of samples in which calls waited for a connection of the HTTP client. With fewer samples, the
-     * lack of connections is not reported as the cause.
+     * With fewer samples of calls that waited for a connection of the HTTP client, the lack of connections is not
+     * reported as the cause.
      */
     private static final int MIN_WAITS = 3;
 

@@ -19,8 +19,8 @@ final class JvmPauses {
     private static final double HALF = 0.5;
 
     /**
-     * The minimum duration of a JVM operation that can be the reason for a pause of the process. Shorter pauses of the
-     * process are not measured.
+     * Only JVM operations of at least this duration can be the reason for a pause of the process. Shorter pauses are
+     * not measured.
      */
     static final double MIN_NANOS = 20e6;
 

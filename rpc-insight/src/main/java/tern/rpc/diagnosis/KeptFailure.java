@@ -12,7 +12,7 @@ import tern.rpc.Thrown;
  */
 final class KeptFailure {
 
-    /** The number of characters of all messages above which a failure is replaced. */
+    /** A failure is replaced if all of its messages together have more characters than this. */
     static final int MAX_CHARACTERS = 16 << 10;
 
     private static final int MAX_CAUSES = 64;

@@ -374,7 +374,7 @@ record Machine(
         return usuallyBusy >= 0 && busy() - usuallyBusy < MUCH_BUSIER * processors && !isMoreUrgent;
     }
 
-    /** The number of processors that threads of normal or high priority keep busy. */
+    /** The number of processors kept busy by threads of normal or high priority. */
     double urgent() {
         return busy() - Math.max(0, lowPriority);
     }
@@ -411,7 +411,7 @@ record Machine(
         return burner.processors() > HALF * Math.max(NEARLY_IDLE, own) && !burner.servesCalls();
     }
 
-    /** The number of processors that all processes together keep busy. */
+    /** The number of processors kept busy by all processes together. */
     double busy() {
         return Math.max(0, own) + Math.max(0, others);
     }

@@ -44,7 +44,7 @@ record PoolVerdict(
 
     private static final double HALF = 0.5;
 
-    /** The largest pool size that a diagnosis recommends. */
+    /** The largest pool size that is ever recommended. */
     private static final int MAX_SIZE = 2_000;
 
     /** If less than this share of a pool is busy, its size is not the reason for waits. */

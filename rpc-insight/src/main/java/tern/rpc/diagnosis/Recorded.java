@@ -21,7 +21,7 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     /**
      * Returns whether this recording shows the current state: calls missed the latency target both at the start of the
      * recording and now, or met it both times. A recording that ended before the current first cause was ranked first
-     * shows another cause.
+     * shows a different cause.
      *
      * @param now the current miss of the latency target; null if calls meet the target
      * @param latest the last period with a first cause; null if there was none

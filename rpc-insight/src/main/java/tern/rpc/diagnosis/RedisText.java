@@ -314,7 +314,7 @@ final class RedisText {
     }
 
     /**
-     * Returns the recommended change for a command whose time grows with the number of elements; null for another
+     * Returns the recommended change for a command whose time grows with the number of elements; null for any other
      * command.
      */
     private static @Nullable String overManyElements(String verb) {

@@ -32,8 +32,8 @@ final class Stampedes {
     private static final int MIN_BURSTS = 2;
 
     /**
-     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
-     * so they rarely run the operation that loads it.
+     * A usual call runs the operation at most this many times on average. Usual calls find the entry in the cache, so
+     * they rarely run the operation that loads it.
      */
     private static final double RARELY = 0.5;
 

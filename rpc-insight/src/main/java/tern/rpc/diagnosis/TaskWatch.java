@@ -37,7 +37,7 @@ final class TaskWatch {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * The interval after which the weight of all earlier samples is halved. Older samples may come from an earlier
-     * period of late calls with another cause.
+     * period of late calls with a different cause.
      */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
