@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolSnapshot;
 final class ForkedWork {
 
     /**
-     * Calls are considered to lack threads only if at least this many late calls run items of their parallel streams
+     * The common pool is considered the cause only if at least this many late calls run items of their parallel streams
      * themselves.
      */
     private static final int MIN_CALLS = 3;
