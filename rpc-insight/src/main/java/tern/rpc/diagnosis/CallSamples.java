@@ -425,7 +425,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line that the samples of the likely holders show most often; null if there is no sample. Only
+     * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
      * pooled object for which other calls wait.
      */

@@ -12,7 +12,7 @@ final class HeldWork {
      * during which calls hold no connection, and operations of holders that take no extra time. Pauses keep their share
      * of the calls' time, because a pause stops all holders.
      *
-     * @param use what the holders of the connections did
+     * @param use the activities of the connections' holders
      * @param extra the extra time of calls, by activity or wait
      * @param account the mean time of calls, by activity or wait
      * @param isNew whether an operation has no usual time; its calls may not have ended yet

@@ -4,7 +4,7 @@ import java.lang.ref.SoftReference;
 import tern.rpc.Thrown;
 
 /**
- * The failure of a recorded call, which does not keep the memory of the process occupied. A failure may refer to the
+ * The failure of a recorded call, stored in a form that does not keep much memory occupied. A failure may refer to the
  * arguments of the call, for example because its message contains them, and an argument may have several MiB.
  *
  * <p>A failure with long messages is replaced by a {@link Forgotten} with the same stack trace. Other failures are

@@ -61,8 +61,8 @@ final class UsualOwnTimes {
     }
 
     /**
-     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time
-     * passes, divides the extra time in proportion to the whole time.
+     * Returns the extra time of calls by activity or wait outside of operations. If it is unknown how the usual time is
+     * divided, divides the extra time in proportion to the whole time.
      *
      * @param mean the mean time of late or failed calls by activity or wait
      * @param usualNanos the usual time outside of operations
