@@ -68,7 +68,7 @@ final class Statements {
                 || LOCKING_READS.stream().anyMatch(statement::contains);
     }
 
-    /** Returns whether a statement in lower case only adds new rows, and changes no row that exists. */
+    /** Returns whether a statement in lower case only adds new rows, and changes no existing row. */
     static boolean addsRows(String statement) {
         return statement.startsWith("insert")
                 && !statement.contains("on conflict")

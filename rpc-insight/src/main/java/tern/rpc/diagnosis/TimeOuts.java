@@ -327,7 +327,7 @@ final class TimeOuts {
      * expected from their usual times.
      *
      * @param usually the usual time of one operation
-     * @param usualCount how many operations with the same name a call usually runs
+     * @param usualCount the usual number of operations with the same name per call
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
