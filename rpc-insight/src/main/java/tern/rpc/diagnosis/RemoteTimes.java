@@ -10,7 +10,7 @@ import tern.rpc.metrics.CalledMethod;
 import tern.rpc.pool.OutsideOperations;
 
 /**
- * The current times of remote calls, by method. They include the calls of threads that serve no call, such as the
+ * The current times of remote calls, by method. Calls made by threads that serve no call are included, such as the
  * threads of an executor, because ledgers do not record these calls. Not thread-safe: only the diagnosis thread uses
  * it.
  */
