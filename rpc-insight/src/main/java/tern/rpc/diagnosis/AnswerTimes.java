@@ -7,8 +7,8 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 
 /**
- * The times of an operation in the observed period, without the calls that the operation's timeout ended. Times are in
- * nanoseconds; -1 if there are no such calls.
+ * The times of an operation in the observed period, except in calls that were ended by the operation's timeout. Times
+ * are in nanoseconds; -1 if there are no such calls.
  *
  * @param recorded the number of recorded calls from which the times were computed
  * @param meanNanos the mean time of one operation
@@ -33,7 +33,7 @@ record AnswerTimes(int recorded, double meanNanos, double medianNanos, double sl
     private record Answered(double eachNanos, double weight) {}
 
     /**
-     * @param late late or failed calls that the operation's timeout did not end
+     * @param late late or failed calls that were not ended by the operation's timeout
      * @param good some of the calls that met the target
      */
     static AnswerTimes of(List<EndedCall> late, List<EndedCall> good, Phase phase, String name) {

@@ -257,9 +257,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code called by the
-     * code that holds the lock. If the owner of the lock is unknown, the methods that wait for the lock are assumed to
-     * hold it, too.
+     * Returns whether operations of the given kind mostly run in the code that holds the lock, or in code that it
+     * calls. If the owner of the lock is unknown, the methods that wait for the lock are assumed to hold it, too.
      */
     boolean isRunIn(Part lock, Phase phase) {
         Set<StackTraceElement> holding = new HashSet<>();
@@ -289,8 +288,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the application's methods in which samples found threads during the given activity or wait, and the
-     * methods that called them, for example {@code Stock.take}.
+     * Returns the application methods (such as {@code Stock.take}) that were on the sampled stacks during the given
+     * activity or wait, together with their callers.
      */
     private Set<String> innermostMethodsOf(Part part) {
         Set<String> methods = new HashSet<>();
@@ -304,8 +303,7 @@ final class CallSamples {
 
     /**
      * Returns whether a call runs an operation of the given kind between two of the given waits. The operation must run
-     * in a method that waits, in the caller of a method that waits, or in code that the waiting method or its caller
-     * calls.
+     * in a waiting method, in the caller of a waiting method, or in code called by one of these.
      */
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);
@@ -417,7 +415,8 @@ final class CallSamples {
 
     /**
      * Returns the samples of calls that may hold the permit or object for which other calls wait. A call that waits for
-     * it later does not hold it yet, so the samples before the call's first wait are left out.
+     * the permit or object at a later time does not hold it yet, so the samples before the call's first wait are left
+     * out.
      */
     private List<Sample> mayHold(Part wait) {
         List<Sample> samples = new ArrayList<>();
@@ -432,7 +431,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the source line that the samples of the likely holders show most often; null if there is no sample. Only
+     * Returns the most frequent source line in the samples of the likely holders; null if there is no sample. Only
      * samples with the given activity count. A likely holder is a call that most likely holds the lock, permit or
      * pooled object for which other calls wait.
      */

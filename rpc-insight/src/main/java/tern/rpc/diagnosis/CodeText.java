@@ -323,7 +323,7 @@ final class CodeText {
                         + " from a disk";
     }
 
-    /** Describes the wait of calls for the end of a static initializer. */
+    /** Describes the time that calls wait for a static initializer to finish. */
     private CauseDescription initialization(Part part, String place, @Nullable StackTraceElement line) {
         List<String> facts = new ArrayList<>();
         if (line != null) {

@@ -53,8 +53,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A collection: a pause of the application threads, or a concurrent cycle during which they run. */
     private record Collection(long fromNanos, long toNanos, String cause) {
         /**
-         * Returns how much of this collection's time lies within the period; negative if the collection is outside of
-         * the period.
+         * Returns the part of this collection's time that lies within the period; negative if the collection is outside
+         * of the period.
          */
         double within(long from, long to) {
             return Math.min(toNanos, to) - (double) Math.max(fromNanos, from);
@@ -229,7 +229,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
      * Returns the growth of the memory that surviving objects occupy after collections within the last minute, or over
      * the last minutes; null if it does not grow until the heap is full.
      *
-     * @param paused the share of the time for which collections now stop the process
+     * @param paused the fraction of time that the process currently spends in pauses of the collector
      */
     synchronized @Nullable HeapGrowth growth(long now, double paused) {
         long max = Runtime.getRuntime().maxMemory();

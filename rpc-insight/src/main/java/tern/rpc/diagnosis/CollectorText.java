@@ -25,7 +25,7 @@ final class CollectorText {
      */
     private static final double MUCH_LIVE = 0.75;
 
-    /** The cause that the JVM reports if code of the process requests a collection. */
+    /** The cause that the JVM reports if code in the process requests a collection. */
     static final String REQUESTED = "System.gc()";
 
     /** The JVM's name of the serial collector for old objects. */

@@ -141,8 +141,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the last flight recording if it shows the present state. While calls miss the latency target, the
-     * recording must have been started during the present miss, and must have ended after the present first cause was
+     * Returns the last flight recording if it shows the current state. While calls miss the latency target, the
+     * recording must have been started during the current miss, and must have ended after the current first cause was
      * ranked first. While calls meet the target, the recording must have been started outside of every miss. Otherwise
      * returns null. Any thread may call this.
      */
@@ -456,7 +456,7 @@ public final class Diagnostician {
         check.advised(latest.causes().get(0).change());
     }
 
-    /** Returns the present times of operations that threads outside of calls run. */
+    /** Returns the current times of operations outside of calls. */
     private List<OutsideOperations.Timed> outside(long now) {
         List<OutsideOperations.Timed> outside = new ArrayList<>(OutsideOperations.timed(System.nanoTime()));
         outside.addAll(remote.timed(now));

@@ -30,7 +30,7 @@ import tern.rpc.pool.OutsideOperations;
  * @param answers when calls last ended without a failure, and so when databases and Redis servers last answered
  * @param rates how often each method is called
  * @param limits the time limits that properties set for operations
- * @param outside the present times of operations that threads outside of calls run
+ * @param outside the current times of operations that threads outside of calls run
  */
 record Evidence(
         long targetNanos,

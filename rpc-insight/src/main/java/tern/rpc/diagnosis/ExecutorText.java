@@ -91,7 +91,7 @@ final class ExecutorText {
         return null;
     }
 
-    /** Describes an executor whose tasks were run by the threads that submitted them, as a cause. */
+    /** Describes, as a cause, an executor whose tasks were run by the threads that submitted them. */
     CauseDescription executor() {
         PoolVerdict full = full();
         if (full == null) {
@@ -123,7 +123,7 @@ final class ExecutorText {
 
     /**
      * Returns the text for a full executor whose queued tasks wait for a thread, if calls wait for results of this
-     * executor. Many applications have an executor with a backlog that no call waits for.
+     * executor. Many applications have an executor with a backlog for which no call waits.
      *
      * @param wait the wait for a result
      * @return null if there is no such executor
@@ -161,7 +161,7 @@ final class ExecutorText {
         return pools.values().stream().filter(ExecutorText::isFull).findFirst().orElse(null);
     }
 
-    /** Describes a full executor, whose tasks wait for a thread, as a cause. */
+    /** Describes, as a cause, a full executor whose tasks wait for a thread. */
     CauseDescription executor(PoolVerdict verdict) {
         PoolSnapshot pool = verdict.pool().now();
         PoolSnapshot since = verdict.pool().since();

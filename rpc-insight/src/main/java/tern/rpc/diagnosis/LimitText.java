@@ -83,7 +83,7 @@ final class LimitText {
                 facts);
     }
 
-    /** Returns where the limit of the method is set, in parentheses and after a space. */
+    /** Returns the place where the method's limit is set, in parentheses and after a space. */
     private static String setBy(@Nullable MethodRate limited) {
         String place = limited == null ? null : limited.limit();
         return " (" + (place == null ? "rpc.server.services.<name>.methods.<method>.max-concurrency" : place) + ")";

@@ -128,7 +128,10 @@ final class LockText {
         return facts;
     }
 
-    /** Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a holder. */
+    /**
+     * Returns whether the permits of a semaphore are lost: many samples show waits for a permit, and none shows a
+     * holder.
+     */
     private boolean areLost(Part part, @Nullable StackTraceElement held) {
         return held == null
                 && part.name().startsWith(Part.SEMAPHORE)
@@ -183,7 +186,7 @@ final class LockText {
      * Returns the advice for a lock that is held for too long.
      *
      * @param held where calls most likely hold the lock; null if unknown
-     * @param called the method that the waiting code calls; null if unknown
+     * @param called the method called by the waiting code; null if unknown
      */
     private static String sooner(Part part, String place, @Nullable StackTraceElement held, @Nullable String called) {
         String name = part.name();

@@ -150,7 +150,7 @@ final class MachineText {
                 withBusy(facts));
     }
 
-    /** Returns the threads that run the code, for code that no call runs on its own thread. */
+    /** Returns text that names the threads running the code, if it does not run on the threads of calls. */
     private static String ofTasks(String threads, TaskSamples tasks) {
         return tasks.isLoop
                 ? ", or move it off the event loop " + threads + ", whose other requests wait for it"

@@ -53,10 +53,10 @@ final class MethodRates {
     }
 
     /**
-     * Returns how often each method is called.
+     * Returns the call rate of each method.
      *
      * @param seconds the counters at the end of each of the last seconds, the oldest first
-     * @param limits where the limits are set that have refused calls, by method
+     * @param limits the places where limits that have refused calls are set, by method
      */
     List<MethodRate> between(
             CounterSnapshot start, CounterSnapshot end, Deque<CounterSnapshot> seconds, Map<String, String> limits) {
@@ -78,7 +78,7 @@ final class MethodRates {
         return rates;
     }
 
-    /** Returns how long the method has been called much more often than usual. */
+    /** Returns the duration of the current burst, in which the method is called much more often than usual. */
     private long since(String method, double usually, Deque<CounterSnapshot> seconds) {
         long measured = inLastSeconds(method, usually, seconds);
         CounterSnapshot first = seconds.peekFirst();

@@ -215,8 +215,8 @@ final class OperationCounts {
     }
 
     /**
-     * Returns the name under which operations are counted. For remote calls, this is the method, so that the calls to
-     * all of its providers are counted together.
+     * Returns the name under which operations are counted. For remote calls, this is the method, so the calls to all of
+     * its providers are counted together.
      */
     private static String name(Part part) {
         String method = part.kind() == Kind.RPC ? OperationNames.method(part.name()) : null;
@@ -228,12 +228,12 @@ final class OperationCounts {
         return "often    " + numbers(part);
     }
 
-    /** Returns how often a call runs the given operation, now and usually. */
+    /** Returns text with the current and the usual number of the given operations per call. */
     String numbers(Part part) {
         return counts(part.kind(), name(part), methodsThatRun(phase(part), name(part)));
     }
 
-    /** Returns how often exchanges of calls are redirected, now and usually. */
+    /** Returns text with the current and the usual number of redirected exchanges per call. */
     String redirects() {
         return counts(Kind.HTTP, OperationNames.REDIRECTED, excess.badByMethod());
     }
@@ -302,7 +302,7 @@ final class OperationCounts {
                 && perCall(phase, "") >= MANY_MORE * usually;
     }
 
-    /** Returns how many connections the additional operations keep busy on average. */
+    /** Returns the mean number of connections that are kept busy by the additional operations. */
     private double moreConnections(Part part) {
         Phase phase = phase(part);
         String name = name(part);

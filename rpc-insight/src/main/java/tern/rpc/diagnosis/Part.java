@@ -7,7 +7,7 @@ package tern.rpc.diagnosis;
  */
 record Part(Kind kind, String name) {
 
-    /** The prefix of the names that the diagnosis gives to waits for a permit of a semaphore. */
+    /** The name prefix of waits for a semaphore permit. */
     static final String SEMAPHORE = "Semaphore ";
 
     /** The refusal reason for a caller that does not read its answers. */
@@ -21,10 +21,7 @@ record Part(Kind kind, String name) {
     /** The failure text for a peer that does not answer connection attempts. */
     static final String NOT_ACCEPTED = "connections are not accepted in time";
 
-    /**
-     * The prefix of the names that the diagnosis gives to tasks of an executor that wait for other tasks of the same
-     * executor.
-     */
+    /** The name prefix of executor tasks that wait for other tasks of the same executor. */
     static final String TASKS_OF = "tasks of ";
 
     /** The kinds of activities, waits, pauses and failures. */
@@ -121,7 +118,7 @@ record Part(Kind kind, String name) {
 
         /**
          * Returns whether this kind is a wait for other work, and so only a symptom. The time of such a wait is
-         * attributed to the work that the call waited for.
+         * attributed to the awaited work.
          */
         boolean isPassedOn() {
             return passedOn;

@@ -140,7 +140,7 @@ final class PoolText {
         };
     }
 
-    /** Returns how the pool checks connections before it lends them. */
+    /** Returns advice that names the settings with which the pool checks connections before it lends them. */
     private static String check(PoolVerdict verdict) {
         String settings = verdict.pool().now().settings().stream()
                 .filter(setting -> setting.use() == PoolSetting.Use.CHECK)
@@ -311,7 +311,10 @@ final class PoolText {
                 threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
     }
 
-    /** Returns the waits for executors, which a lack of connections fills. They end when there are enough of these. */
+    /**
+     * Returns the time that calls wait for full executors. If connections are lacking, these waits end once there are
+     * enough of them.
+     */
     private double waitsForThreads(Part connections, Times account) {
         return account.sum(part -> {
             boolean isOther = part.kind() == Kind.POOL && !part.equals(connections);

@@ -158,8 +158,8 @@ final class ProcessorRules {
     }
 
     /**
-     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve calls
-     * wait much longer for a processor. These threads then receive all answers late.
+     * Returns whether all operations of a kind became slower on all of their servers, while the threads that serve
+     * calls wait much longer for a processor. These threads then receive all answers late.
      */
     private boolean isOfAllServers(Part part) {
         return isAll(part)

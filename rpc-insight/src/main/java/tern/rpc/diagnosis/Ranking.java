@@ -14,10 +14,10 @@ import tern.rpc.pool.Holders.Holder;
 
 /**
  * Ranks the causes of late and failed calls by the time that each cause costs these calls. As in the profiler wPerf,
- * the time of a wait is attributed to the work that the call waited for. A wait for a worker goes to the work of the
- * workers. A wait for a connection goes to the work of its holders. A wait for a lock goes to an operation of the
- * lock's owner. A wait for a result goes to the tasks of the executor. An activity or wait that is not a wait for other
- * work is a cause. docs/diagnosis.md describes the rules.
+ * the time of a wait is attributed to the awaited work. A wait for a worker goes to the work of the workers. A wait for
+ * a connection goes to the work of its holders. A wait for a lock goes to an operation of the lock's owner. A wait for
+ * a result goes to the tasks of the executor. An activity or wait that is not a wait for other work is a cause.
+ * docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -133,8 +133,8 @@ final class Ranking {
     }
 
     /**
-     * Returns how many calls that use the pool are received nearly at once, if these are more calls than the pool has
-     * connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
+     * Returns the number of calls that use the pool and are received nearly at once, if this is more than the number of
+     * the pool's connections. Returns 0 if the pool can serve the calls as they arrive, or if this is unknown.
      */
     private int burst(ObservedPool pool) {
         int kind = CallTrace.indexOf(pool.now().kind());
@@ -271,8 +271,8 @@ final class Ranking {
     }
 
     /**
-     * If calls wait most for something that other calls lost because of another fault, puts this fault first. The waits
-     * would come back if only the lost permits or connections were returned.
+     * If calls wait most for permits or connections that other calls lost because of another fault, puts this fault
+     * first. The waits would come back if only the lost permits or connections were returned.
      */
     private void putFaultBeforeItsLeak(List<Part> parts) {
         Part fault = parts.isEmpty() ? null : new CausedLeaks(evidence, excess, pools, byCause).fault(parts.get(0));

@@ -19,12 +19,12 @@ public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<St
     }
 
     /**
-     * Returns whether this recording shows the present state: calls missed the latency target both at the start of the
-     * recording and now, or met it both times. A recording that ended before the present first cause was ranked first
-     * shows another cause.
+     * Returns whether this recording shows the current state: calls missed the latency target both at the start of the
+     * recording and now, or met it both times. A recording that ended before the current first cause was ranked first
+     * shows a different cause.
      *
-     * @param now the beginning of the present miss of the latency target; null if calls meet the target
-     * @param firstSince when the diagnosis began to rank the present first cause first; null if it has ranked none yet
+     * @param now the beginning of the current miss of the latency target; null if calls meet the target
+     * @param firstSince when the diagnosis began to rank the current first cause first; null if it has ranked none yet
      */
     boolean isOf(@Nullable Instant now, @Nullable Instant firstSince) {
         if (now == null) {

@@ -101,9 +101,9 @@ final class RedisStops {
     }
 
     /**
-     * Returns a command that threads outside of calls run, such as a scheduled job, and that blocks the Redis server of
-     * the given commands; null if there is none. The additional time of such a command must exceed the additional times
-     * of the commands that wait for it. On a slow server or network, the additional times are about the same.
+     * Returns a command that is run by a thread outside of calls, such as a scheduled job, and blocks the Redis server
+     * of the given commands; null if there is none. The additional time of such a command must exceed the additional
+     * times of the commands that wait for it. On a slow server or network, the additional times are about the same.
      *
      * @param waiting the slow commands of calls
      */

@@ -115,7 +115,7 @@ final class RedisText {
                 facts);
     }
 
-    /** Returns the command with this name that a thread outside of calls runs; null if there is none. */
+    /** Returns the command with this name that is run by a thread outside of calls; null if there is none. */
     private OutsideOperations.@Nullable Timed outside(Part part) {
         return evidence.outside().stream()
                 .filter(timed -> timed.kind() == Phase.REDIS && timed.name().equals(part.name()))
@@ -123,7 +123,7 @@ final class RedisText {
                 .orElse(null);
     }
 
-    /** Describes a command that a thread outside of calls runs, and that blocks the Redis server. */
+    /** Describes a command that is run by a thread outside of calls and blocks the Redis server. */
     private CauseDescription outside(OutsideOperations.Timed command) {
         TaskSamples threads = evidence.tasks().executor(TaskWatch.nameOf(command.threadName()));
         StackTraceElement line = threads == null ? null : threads.lineIn(Kind.REDIS);
@@ -144,9 +144,9 @@ final class RedisText {
     }
 
     /**
-     * Returns a blocking command that a thread outside of calls runs on the Redis server of the given operation; null
-     * if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other threads
-     * share one connection, so the commands of calls wait behind the blocking command.
+     * Returns a blocking command that is run by a thread outside of calls on the Redis server of the given operation;
+     * null if there is none. Also returns null if the application has a Redis pool. Without a pool, calls and other
+     * threads share one connection, so the commands of calls wait behind the blocking command.
      */
     private OutsideOperations.@Nullable Recent blockingOutside(Part part) {
         boolean isShared =
@@ -247,7 +247,7 @@ final class RedisText {
     }
 
     /**
-     * Returns the recommended change for a command whose time grows with the number of elements; null for another
+     * Returns the recommended change for a command whose time grows with the number of elements; null for any other
      * command.
      */
     private static @Nullable String overManyElements(String verb) {

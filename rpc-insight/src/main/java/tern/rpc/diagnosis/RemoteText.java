@@ -199,7 +199,7 @@ final class RemoteText {
     }
 
     /**
-     * Returns the operations of other threads that may be the given one and have become slower, and adds their times to
+     * Returns the slower operations of other threads, one of which can be the given operation, and adds their times to
      * the facts.
      */
     private List<OutsideWork.Operation> slowerOutside(Part part, List<String> facts) {
@@ -368,7 +368,9 @@ final class RemoteText {
                 : "slower   " + slower.size() + " of " + all.size() + " endpoints";
     }
 
-    /** Returns whether the given operation stands for a remote method that became slower at all of several providers. */
+    /**
+     * Returns whether the given operation stands for a remote method that became slower at all of several providers.
+     */
     private boolean isSlowEverywhere(Part part) {
         Set<String> all = providers.all(part.name());
         return all.size() > 1 && providers.slower(part.name()).equals(all);

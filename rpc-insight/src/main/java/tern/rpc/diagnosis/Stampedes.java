@@ -32,18 +32,15 @@ final class Stampedes {
     private static final int MIN_BURSTS = 2;
 
     /**
-     * The maximum mean number of executions of the operation in a usual call. Usual calls find the entry in the cache,
-     * so they rarely run the operation that loads it.
+     * A usual call runs the operation at most this many times on average. Usual calls find the entry in the cache, so
+     * they rarely run the operation that loads it.
      */
     private static final double RARELY = 0.5;
 
     /** At most this share of the calls that meet the target run the operation. */
     private static final double SELDOM = 0.2;
 
-    /**
-     * The minimum number of recorded calls that met the target. Fewer calls do not show whether such calls run the
-     * operation.
-     */
+    /** Fewer recorded calls that met the target do not show whether such calls run the operation. */
     private static final int MIN_GOOD = 8;
 
     /** A usual operation of at least this duration is recorded by name in calls that met the target. */
@@ -252,8 +249,8 @@ final class Stampedes {
     }
 
     /**
-     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls ran
-     * it are considered. A frequent operation that stalls now and then is no stampede.
+     * Returns whether few of the calls that met the target ran this operation. Only methods whose late or failed calls
+     * ran it are considered. A frequent operation that stalls now and then is no stampede.
      */
     private boolean isRareInGood(Phase phase, String name) {
         Set<String> methods = counts.methodsThatRun(phase, name).keySet();

@@ -221,7 +221,7 @@ final class StoreText {
                 all);
     }
 
-    /** Describes the statement of a thread that serves no call, for whose result calls wait. */
+    /** Describes a statement for whose result calls wait, and which is run by a thread that serves no call. */
     private CauseDescription outside(Part part, OutsideStatements.Found outside) {
         String text = outside.statement();
         String line = excess.samples.shownLineOf(part);

@@ -11,15 +11,15 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.PoolKind;
 
 /**
- * Attributes the time of symptoms to their causes: the time of a wait goes to the work that the call waited for. The
- * order of the rules matters, because a later rule may move time again that an earlier rule has already moved.
+ * Attributes the time of symptoms to their causes: the time of a wait goes to the awaited work. The order of the rules
+ * matters, because a later rule may move time again that an earlier rule has already moved.
  */
 final class SymptomRules {
 
     /** Rejected tasks are considered a cause only if at least this many late calls run them. */
     private static final int MIN_REJECTED = 3;
 
-    /** The kinds of activities and waits that the work of a task may consist of. */
+    /** The activities and waits that can occur in a task. */
     private static final Set<Kind> WORK = EnumSet.of(
             Kind.COMPUTING,
             Kind.SLEEP,

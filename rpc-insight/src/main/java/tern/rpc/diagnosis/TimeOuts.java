@@ -156,7 +156,7 @@ final class TimeOuts {
                 && attempts.eachNanos() <= Baseline.AS_USUAL * operations.usualNamed(phase, part.name());
     }
 
-    /** Returns how long calls to the given method usually take; 0 if unknown. */
+    /** Returns the usual time of calls to the given method; 0 if unknown. */
     private double usualNanos(String method) {
         return usualNanos.computeIfAbsent(method, name -> {
             Times usual = excess.usualOf(name);
@@ -184,7 +184,7 @@ final class TimeOuts {
                 List.of(deadlines(failed)));
     }
 
-    /** Returns how long the calls ran until their timeout, and how long they usually take. */
+    /** Returns text with the time after which the calls timed out, and with their usual time. */
     private static String times(Failed failed) {
         return "end after " + Times.millis(failed.eachNanos) + " ms"
                 + (failed.usualNanos <= 0 ? "" : ", and usually take " + Times.millis(failed.usualNanos) + " ms");
@@ -242,13 +242,13 @@ final class TimeOuts {
         return tooShort(part, phase, failed, timeout, times, answers);
     }
 
-    /** Returns how long the operation takes in the slowest tenth of the usual calls; not positive if unknown. */
+    /** Returns the time of the operation in the slowest tenth of the usual calls; not positive if unknown. */
     private double slowEach(Part part, double usualCount) {
         return excess.slowUsual(Operations.only(part)) / usualCount;
     }
 
     /**
-     * Returns how long the operation took in the calls that its timeout did not end.
+     * Returns the times of the operation in the calls that were not ended by its timeout.
      *
      * @param good some of the calls that met the target. If the usual times are unknown, the timeout is most likely as
      *     old as the application, so earlier calls count as well
@@ -288,7 +288,10 @@ final class TimeOuts {
                         : List.of());
     }
 
-    /** Returns where the time limit is set: the property, or the line that stops waiting; empty if it is unknown. */
+    /**
+     * Returns the place where the time limit is set: the property, or the line that stops waiting; empty if it is
+     * unknown.
+     */
     private String setBy(Phase phase, Failed failed, double timeout) {
         String limit = limit(failed.ended);
         if (!limit.isEmpty()) {
@@ -318,7 +321,7 @@ final class TimeOuts {
      * expected from their usual times.
      *
      * @param usually the usual time of one operation
-     * @param usualCount how many operations with the same name a call usually runs
+     * @param usualCount the usual number of operations with the same name per call
      */
     private boolean isSlower(
             Part part, Phase phase, double timeout, double usually, double usualCount, AnswerTimes answers) {
@@ -340,7 +343,7 @@ final class TimeOuts {
         return ended != null && Operations.only(part).test(ended);
     }
 
-    /** Returns how many operations with the given name a call usually runs. */
+    /** Returns the usual number of operations with the given name per call. */
     private double usualCount(Part part, double usually, Failed failed) {
         double nanos = failed.ended.stream()
                 .map(call -> excess.usualOf(call.method()))

@@ -112,7 +112,7 @@ final class WorkerText {
     /**
      * Returns a number of workers that lets the replayed calls meet the target; null if there is none.
      *
-     * @param busy the mean number of workers that the present calls need
+     * @param busy the mean number of workers that the current calls need
      */
     private Remedy.@Nullable Size size(ObservedPool workers, double busy) {
         double room = evidence.targetNanos() - serviceNanos;

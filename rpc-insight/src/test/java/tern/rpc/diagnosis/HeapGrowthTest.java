@@ -39,7 +39,9 @@ class HeapGrowthTest {
         assertThat(growth.untilFull()).isEqualTo("at this rate, the heap is full in about 4 s");
     }
 
-    /** Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute. */
+    /**
+     * Returns the growth after young and mixed collections of G1, each second, with the given used memory per minute.
+     */
     private static @Nullable HeapGrowth slowGrowth(boolean marks, long... megabytesOfMinutes) {
         LeastUses least = new LeastUses();
         long at = 0;

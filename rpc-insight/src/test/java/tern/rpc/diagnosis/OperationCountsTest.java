@@ -205,7 +205,7 @@ class OperationCountsTest {
 
     @Test
     void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
-        int[] uses = {200}; // of the connections in a second; each takes 2 ms
+        int[] uses = {200}; // uses of connections per second, of 2 ms each
         long[] taken = {0};
         shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
                 .now(4, 0, 30)

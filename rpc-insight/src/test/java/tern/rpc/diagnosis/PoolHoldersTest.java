@@ -15,7 +15,7 @@ import tern.rpc.RunningCall;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSource;
 
-/** Tests causes that the diagnosis finds by an inspection of the code that holds the connections of a pool. */
+/** Tests causes that are found by inspecting the code that holds a pool's connections. */
 class PoolHoldersTest {
 
     private final Shop shop = new Shop();

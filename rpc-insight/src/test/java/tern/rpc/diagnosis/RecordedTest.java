@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests which recordings belong to the present diagnosis. */
+/** Tests which recordings belong to the current diagnosis. */
 class RecordedTest {
 
     private static final Instant START = Instant.parse("2026-11-29T09:46:54Z");
