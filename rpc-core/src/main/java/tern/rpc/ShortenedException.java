@@ -19,43 +19,13 @@ final class ShortenedException extends Exception {
     /** An exception is copied if all its messages together have more characters than this. */
     static final int MAX_CHARACTERS = 64 << 10;
 
-    /** An exception is copied if it has more causes and suppressed exceptions than this. */
-    static final int MAX_EXCEPTIONS = 64;
-
     private ShortenedException(String text, @Nullable Throwable cause) {
         super(text, cause, true, true);
     }
 
     /** Returns the exception itself, or a copy if all its texts together are too long for the log. */
     static Throwable of(Throwable thrown) {
-        return new Size().fits(thrown) ? thrown : new Copy().of(thrown);
-    }
-
-    /** Adds up the texts of an exception and of the exceptions that it refers to. */
-    private static final class Size {
-        private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        private long characters;
-
-        boolean fits(Throwable thrown) {
-            Throwable next = thrown;
-            while (next != null && seen.add(next)) {
-                characters += Math.max(lengthOf(Thrown.message(next)), lengthOf(Thrown.text(next)));
-                if (characters > MAX_CHARACTERS || seen.size() > MAX_EXCEPTIONS) {
-                    return false;
-                }
-                for (Throwable suppressed : next.getSuppressed()) {
-                    if (!fits(suppressed)) {
-                        return false;
-                    }
-                }
-                next = Thrown.cause(next);
-            }
-            return true;
-        }
-
-        private static int lengthOf(@Nullable String text) {
-            return text == null ? 0 : text.length();
-        }
+        return Thrown.isLong(thrown, MAX_CHARACTERS) ? new Copy().of(thrown) : thrown;
     }
 
     /** Copies an exception and the exceptions that it refers to, as far as they fit. */
@@ -82,7 +52,7 @@ final class ShortenedException extends Exception {
         }
 
         private boolean hasRoom(Throwable next) {
-            return characters > 0 && seen.size() < MAX_EXCEPTIONS && !seen.contains(next);
+            return characters > 0 && seen.size() < Thrown.MAX_EXCEPTIONS && !seen.contains(next);
         }
     }
 }

@@ -13,6 +13,9 @@ public final class Thrown {
     /** The maximum number of causes that are read. Further causes are ignored. */
     private static final int MAX_CAUSES = 64;
 
+    /** The number of exceptions, with causes and suppressed exceptions, above which an exception is long. */
+    static final int MAX_EXCEPTIONS = 64;
+
     private static final StackTraceElement[] NO_TRACE = {};
 
     private Thrown() {}
@@ -69,6 +72,16 @@ public final class Thrown {
             next = cause(next);
         }
         return null;
+    }
+
+    /**
+     * Returns whether an exception needs much memory. The exception, its causes and all suppressed exceptions count.
+     *
+     * @param maxCharacters the number of characters of all texts above which the exception is long. More than {@value
+     *     #MAX_EXCEPTIONS} exceptions are long whatever their texts are
+     */
+    public static boolean isLong(Throwable thrown, long maxCharacters) {
+        return !new ThrownSize(maxCharacters).fits(thrown);
     }
 
     /**

@@ -64,6 +64,30 @@ class ShortenedExceptionTest {
     }
 
     @Test
+    void textOfALongMessageIsNotReadToMeasureIt() {
+        List<String> read = new ArrayList<>();
+        Exception thrown = new IllegalStateException(LONG) {
+            @Override
+            public String toString() {
+                read.add("text");
+                return super.toString();
+            }
+        };
+
+        assertThat(Thrown.isLong(thrown, 1_000)).isTrue();
+        assertThat(read).isEmpty();
+    }
+
+    @Test
+    void exceptionIsAsLongAsItsCausesAndSuppressedExceptions() {
+        Exception thrown = new IllegalStateException("short", new IOException("cause"));
+        thrown.addSuppressed(new IOException("m".repeat(2_000), thrown));
+
+        assertThat(Thrown.isLong(thrown, 1_000)).isTrue();
+        assertThat(Thrown.isLong(thrown, 4_000)).isFalse();
+    }
+
+    @Test
     void manyCausesShareTheCharacters() {
         Exception thrown = new IOException("m".repeat(8_000));
         for (int i = 0; i < 1_000; i++) {
@@ -77,7 +101,7 @@ class ShortenedExceptionTest {
             characters += next.toString().length();
         }
 
-        assertThat(causes).isLessThanOrEqualTo(ShortenedException.MAX_EXCEPTIONS);
+        assertThat(causes).isLessThanOrEqualTo(Thrown.MAX_EXCEPTIONS);
         assertThat(characters).isLessThan(2 * ShortenedException.MAX_CHARACTERS);
     }
 

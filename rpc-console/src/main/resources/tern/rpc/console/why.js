@@ -44,7 +44,7 @@ function Cause({cause, rank}) {
   const change = cause.change || {};
   const line = change.property && `${change.property}=${change.to}`;
   return html`<li class="card cause">
-    <div class="card-head"><h2><span class="rank">${rank}</span> ${cause.kind} <span class="code">${cause.name}</span></h2><span class="num">${ms(cause.ms)} of ${ms(cause.ofMs)}</span></div>
+    <div class="card-head"><h2><span class="rank">${rank}</span> ${cause.kind} <span class="code">${cause.name}</span></h2><span class="num">${cause.ofFailures > 0 ? `${percent(cause.ofFailures)} of the failed and refused calls` : `${ms(cause.ms)} of ${ms(cause.ofMs)}`}</span></div>
     <span class="bars-track" aria-hidden="true"><span class="bars-fill bad" style=${{width: `${Math.min(100, (100 * cause.ms) / (cause.ofMs || 1))}%`}}></span></span>
     ${change.text && html`<div class="change"><b>Change</b><p>${change.text}</p>${!line && html`<${Copy} text=${change.text} name="the change" />`}</div>`}
     ${line && html`<div class="copy-line"><code>${line}</code><${Copy} text=${line} name="the property" /></div>`}

@@ -1,6 +1,8 @@
 package tern.rpc.server;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
@@ -15,6 +17,9 @@ import tern.rpc.metrics.SlowCalls;
  * the ledgers of completed calls. Thread-safe.
  */
 final class CallLedgers {
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
+    private static final int MAX_LOOKS = 100;
 
     private final boolean enabled;
     private final NanoClock clock;
@@ -76,6 +81,18 @@ final class CallLedgers {
             } else {
                 method.phases().ended(ledger, now);
             }
+        }
+    }
+
+    /**
+     * Blocks until the calls that have been answered are counted, or until the given time or two seconds have passed. A
+     * method that still runs after the deadline of its call prolongs the wait, because nothing shows that the call has
+     * been counted. Does not block if calls have no ledgers.
+     */
+    void awaitCounts(Duration atMost) {
+        long looks = Math.min(MAX_LOOKS, atMost.dividedBy(LOOK_EVERY));
+        for (long look = 0; look < looks && running.hasEndedCall(); look++) {
+            LockSupport.parkNanos(LOOK_EVERY.toNanos());
         }
     }
 

@@ -232,7 +232,8 @@ public final class RpcServer implements AutoCloseable {
     /**
      * Stops accepting connections and asks clients to use another server. Blocks until all connections are closed and
      * no call is in flight, or until the server has been idle for two seconds (no call in flight, no new call and no
-     * unsent answer). Calls that arrive in the meantime are served. Has no effect unless the server is started.
+     * unsent answer). Calls that arrive in the meantime are served. Then blocks for up to two seconds until the answered
+     * calls are in the meters, which the application may close afterwards. Has no effect unless the server is started.
      *
      * @param atMost the maximum time to block
      */
@@ -245,6 +246,7 @@ public final class RpcServer implements AutoCloseable {
         }
         transport.drain();
         transports.awaitQuiet(atMost);
+        dispatcher.ledgers().awaitCounts(atMost);
     }
 
     /**

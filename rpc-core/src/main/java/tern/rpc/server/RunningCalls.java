@@ -54,6 +54,17 @@ final class RunningCalls {
         }
     }
 
+    /** Returns whether the table contains a call that has ended. Such a call is not counted yet, or its worker works. */
+    boolean hasEndedCall() {
+        for (int i = 0; i < places.length(); i++) {
+            ServedCall call = places.get(i);
+            if (call != null && call.hasEnded()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     List<RunningCall> look(long now) {
         List<RunningCall> running = new ArrayList<>();
         for (int i = 0; i < places.length(); i++) {

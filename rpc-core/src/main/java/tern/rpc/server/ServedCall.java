@@ -231,7 +231,8 @@ final class ServedCall extends CallPermits implements Runnable, ServerCall.Watch
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
 
-    private boolean hasEnded() {
+    /** Returns whether the call has been answered or is being answered. Its meters are updated afterwards. */
+    boolean hasEnded() {
         return state >= ENDED;
     }
 

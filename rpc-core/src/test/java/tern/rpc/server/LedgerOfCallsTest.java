@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -503,5 +504,33 @@ class LedgerOfCallsTest {
         assertThat(server.runningCalls()).isEmpty();
         assertThat(registry.find("rpc.server.phase").functionTimers()).isEmpty();
         assertThat(log.list).isEmpty();
+    }
+
+    /** The worker counts the call only when the drain waits for it, or has ended without a wait. */
+    @Test
+    void drainWaitsUntilAnAnsweredCallIsCounted() throws Exception {
+        AtomicReference<Thread> draining = new AtomicReference<>();
+        AtomicBoolean counted = new AtomicBoolean();
+        AtomicBoolean countedAtItsEnd = new AtomicBoolean();
+        meters.observe((method, ledger, took, now, failure) -> {
+            Thread.State state = Thread.State.NEW;
+            while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
+                Thread.onSpinWait();
+                Thread drain = draining.get();
+                state = drain == null ? Thread.State.NEW : drain.getState();
+            }
+            counted.set(true);
+        });
+        Thread drain = new Thread(() -> {
+            server.drain(Duration.ofMinutes(1));
+            countedAtItsEnd.set(counted.get());
+        });
+
+        authority.check();
+        draining.set(drain);
+        drain.start();
+        drain.join();
+
+        assertThat(countedAtItsEnd).isTrue();
     }
 }

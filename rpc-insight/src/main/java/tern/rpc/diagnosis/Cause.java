@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
  * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
+ * @param ofFailures the share of the failed and refused calls that failed or were refused because of this cause, if most
+ *     of {@code ms} stands for failures; otherwise 0. Each failed or refused call counts as ten times the latency target
  * @param certainMs a lower bound on {@code ms} that is statistically certain for the number of samples
  * @param evidence the facts, one per short line; the first word of each line names its subject
  * @param changed the values that have changed, are new or have stayed the same since calls began to miss the latency
@@ -25,6 +27,7 @@ public record Cause(
         double ms,
         double ofMs,
         double saves,
+        double ofFailures,
         double certainMs,
         Change change,
         List<String> evidence,

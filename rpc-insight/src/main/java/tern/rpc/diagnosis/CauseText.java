@@ -76,7 +76,7 @@ final class CauseText {
     }
 
     /** Describes one cause of slow calls, with its evidence and the recommended change. */
-    Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
+    Cause cause(Part part, double nanos, double ofNanos, double saves, double ofFailures, double certainNanos) {
         TimeOuts.TooShort timeout = mayHaveTooShortTimeout(part) ? timeOuts.of(part) : null;
         CauseDescription stampede = timeout == null ? stampedes.describe(part) : null;
         CauseDescription description = stampede != null
@@ -103,6 +103,7 @@ final class CauseText {
                 nanos / 1e6,
                 ofNanos / 1e6,
                 saves,
+                ofFailures,
                 certainNanos / 1e6,
                 new MissedJobs(evidence, excess, operations)
                         .change(

@@ -57,7 +57,7 @@ final class DiagnosisText {
     }
 
     private static void cause(StringBuilder text, int rank, Cause cause) {
-        line(text, "%d %-40s %.0f of %.0f ms", rank, title(cause), cause.ms(), cause.ofMs());
+        line(text, "%d %-40s %s", rank, title(cause), amount(cause));
         line(text, "  CHANGE   %s", cause.change().text());
         cause.evidence().forEach(fact -> line(text, "  %s", fact));
         cause.acquitted().forEach(fact -> line(text, "  not      %s", fact));
@@ -69,6 +69,16 @@ final class DiagnosisText {
         if (Math.round(cause.saves() * 100) >= LEAST_SAVED_PERCENT) {
             line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
         }
+    }
+
+    /**
+     * Returns how much the cause contributes: the extra time of a bad call, or the share of the failures if most of this
+     * time stands for failures and was not measured.
+     */
+    static String amount(Cause cause) {
+        return cause.ofFailures() > 0
+                ? String.format(Locale.ROOT, "%.0f %% of the failed and refused calls", 100 * cause.ofFailures())
+                : String.format(Locale.ROOT, "%.0f of %.0f ms", cause.ms(), cause.ofMs());
     }
 
     /**

@@ -71,7 +71,7 @@ final class ExcessTime {
     final Times times = new Times();
 
     /** The time in {@link #times} that was added for failures, and not measured. */
-    private final Times failed = new Times();
+    final Times failed = new Times();
 
     /** The breakdowns of the single calls' times from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();

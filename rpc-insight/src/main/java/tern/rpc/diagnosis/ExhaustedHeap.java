@@ -80,6 +80,7 @@ final class ExhaustedHeap {
                 share * ofMs,
                 ofMs,
                 share,
+                0,
                 share * ofMs,
                 Change.of(
                         Where.CODE, "keep fewer or smaller objects, or set a larger heap than " + heap + " MB; " + who),

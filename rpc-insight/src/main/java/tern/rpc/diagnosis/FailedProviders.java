@@ -1,7 +1,9 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,11 +28,30 @@ final class FailedProviders {
 
     private FailedProviders() {}
 
+    /** A peer whose operations fail with the same status. */
+    private record Peer(String address, String failure) {
+
+        /** Returns the name of the failures, as in {@code stock-1:20880: RESOURCE_EXHAUSTED}. */
+        String title() {
+            return address + TEXT + failure;
+        }
+    }
+
+    /**
+     * What fails at a provider.
+     *
+     * @param label the remote method or the service; empty if several services fail
+     */
+    private record Failing(String label, String failure) {}
+
+    /** The same failure at one provider. */
+    private record AtProvider(Failing failing, String address) {}
+
     /**
      * The failure of an operation on a provider or HTTP peer. For an HTTP exchange, the component {@code service} is
      * empty.
      */
-    private record Failed(String service, String address, String failure) {
+    private record Failed(String service, Peer peer) {
 
         /**
          * Returns the operation, the peer and the failure from the name of a failed operation; null if the given
@@ -49,99 +70,78 @@ final class FailedProviders {
             String method = OperationNames.method(operation);
             return new Failed(
                     method == null ? "" : method.substring(0, Math.max(0, method.lastIndexOf('.'))),
-                    address,
-                    part.name().substring(end + TEXT.length()));
+                    new Peer(address, part.name().substring(end + TEXT.length())));
         }
 
-        String key() {
-            return address + TEXT + failure;
-        }
-    }
-
-    /**
-     * What fails at a provider.
-     *
-     * @param label the remote method or the service; empty if several services fail
-     */
-    private record AtProvider(String label, String address, String failure) {
-
-        /** Returns null if the given activity or wait is no failure of a provider. */
-        static @Nullable AtProvider of(Part part, Set<Part> merged) {
-            Failed failed = Failed.of(part);
-            if (merged.contains(part)) {
-                int end = part.name().lastIndexOf(TEXT);
-                String peer = part.name().substring(0, end);
-                int at = peer.indexOf(AT);
-                return new AtProvider(
-                        at < 0 ? "" : peer.substring(0, at),
-                        at < 0 ? peer : peer.substring(at + AT.length()),
-                        part.name().substring(end + TEXT.length()));
-            }
-            String method = OperationNames.method(part.name());
-            return failed == null || failed.service.isEmpty() || method == null
+        /** Returns the failure of the given method; null if no method of a provider failed. */
+        @Nullable
+        AtProvider atProvider(@Nullable String method) {
+            return service.isEmpty() || method == null
                     ? null
-                    : new AtProvider(method, failed.address, failed.failure);
-        }
-
-        String key() {
-            return label + TEXT + failure;
+                    : new AtProvider(new Failing(method, peer.failure), peer.address);
         }
     }
 
     /** Merges the failures of each peer with at least two operations that fail with the same status. */
     static void merge(TimesByCause byCause) {
-        Map<String, List<Part>> byPeer = new TreeMap<>();
-        Map<String, Set<String>> services = new TreeMap<>();
+        Map<Peer, List<Part>> byPeer = new LinkedHashMap<>();
+        Map<Peer, Set<String>> services = new HashMap<>();
         for (Part part : byCause.longestFirst()) {
             Failed failed = Failed.of(part);
             if (failed != null) {
-                byPeer.computeIfAbsent(failed.key(), unknown -> new ArrayList<>())
+                byPeer.computeIfAbsent(failed.peer, unknown -> new ArrayList<>())
                         .add(part);
-                services.computeIfAbsent(failed.key(), unknown -> new HashSet<>())
-                        .add(failed.service());
+                services.computeIfAbsent(failed.peer, unknown -> new HashSet<>())
+                        .add(failed.service);
             }
         }
-        Set<Part> merged = new HashSet<>();
+        Map<Part, AtProvider> merged = new HashMap<>();
         byPeer.forEach((peer, parts) -> {
             if (parts.size() > 1) {
                 Set<String> of = services.getOrDefault(peer, Set.of());
                 String service = of.size() == 1 ? of.iterator().next() : "";
-                Part all = new Part(Kind.PEER_FAILS, (service.isEmpty() ? "" : service + AT) + peer);
+                Part all = new Part(Kind.PEER_FAILS, at(service) + peer.title());
                 parts.forEach(part -> byCause.move(part, all));
                 if (of.stream().noneMatch(String::isEmpty)) {
-                    merged.add(all);
+                    merged.put(all, new AtProvider(new Failing(service, peer.failure), peer.address));
                 }
             }
         });
         mergeProviders(byCause, merged);
     }
 
-    /** Merges the failures of providers that fail alike. */
-    private static void mergeProviders(TimesByCause byCause, Set<Part> merged) {
-        Map<String, Map<String, Part>> byFailure = new TreeMap<>(); // the failures by address, by what fails
+    /**
+     * Merges the failures of providers that fail alike.
+     *
+     * @param merged the causes that contain several operations of one provider
+     */
+    private static void mergeProviders(TimesByCause byCause, Map<Part, AtProvider> merged) {
+        Map<Failing, Map<String, Part>> byFailure = new LinkedHashMap<>(); // the failures by address, by what fails
         for (Part part : byCause.longestFirst()) {
-            AtProvider failed = AtProvider.of(part, merged);
-            if (failed != null) {
+            Failed failed = Failed.of(part);
+            AtProvider known = merged.get(part);
+            AtProvider at = known != null || failed == null ? known : failed.atProvider(OperationNames.method(part.name()));
+            if (at != null) {
                 byFailure
-                        .computeIfAbsent(failed.key(), unknown -> new TreeMap<>())
-                        .put(failed.address(), part);
+                        .computeIfAbsent(at.failing, unknown -> new TreeMap<>())
+                        .put(at.address, part);
             }
         }
-        byFailure.forEach((what, parts) -> {
+        byFailure.forEach((failing, parts) -> {
             double most = parts.values().stream().mapToDouble(byCause::of).max().orElse(0);
             double least =
                     parts.values().stream().mapToDouble(byCause::of).min().orElse(0);
             if (parts.size() > 1 && least >= ALIKE * most) {
-                String label = what.substring(0, what.lastIndexOf(TEXT));
-                Part all = new Part(
-                        Kind.PEER_FAILS,
-                        (label.isEmpty() ? "" : label + AT)
-                                + parts.size()
-                                + PROVIDERS
-                                + what.substring(what.lastIndexOf(TEXT)));
+                String name = at(failing.label) + parts.size() + PROVIDERS + TEXT + failing.failure;
+                Part all = new Part(Kind.PEER_FAILS, name);
                 parts.values().forEach(part -> byCause.move(part, all));
             }
         });
+    }
+
+    /** Returns the beginning of a name, as in {@code StockService at}; empty if what fails has no name. */
+    private static String at(String label) {
+        return label.isEmpty() ? "" : label + AT;
     }
 
     /** Returns whether the cause is a failure of several providers that fail alike. */
@@ -152,7 +152,7 @@ final class FailedProviders {
     /** Returns the address of the provider that failed; null if no provider failed. */
     static @Nullable String addressOf(@Nullable Part failure) {
         Failed failed = failure == null ? null : Failed.of(failure);
-        return failed == null || failed.service.isEmpty() ? null : failed.address;
+        return failed == null || failed.service.isEmpty() ? null : failed.peer.address;
     }
 
     /** Returns whether a call with the given failure failed for the reason that the cause names. */
@@ -163,12 +163,12 @@ final class FailedProviders {
                     ? cause.name().substring(0, cause.name().indexOf(AT))
                     : "";
             String method = String.valueOf(OperationNames.method(failure.name()));
-            return cause.name().endsWith(TEXT + failed.failure)
+            return cause.name().endsWith(TEXT + failed.peer.failure)
                     && (label.isEmpty() || label.equals(method) || label.equals(failed.service));
         }
         return cause.equals(failure)
                 || (failed != null
-                        && (cause.name().equals(failed.key())
-                                || cause.name().equals(failed.service() + AT + failed.key())));
+                        && (cause.name().equals(failed.peer.title())
+                                || cause.name().equals(failed.service + AT + failed.peer.title())));
     }
 }

@@ -12,10 +12,8 @@ import tern.rpc.Thrown;
  */
 final class KeptFailure {
 
-    /** A failure is replaced if all of its messages together have more characters than this. */
+    /** A failure is replaced if all of its texts together have more characters than this. */
     static final int MAX_CHARACTERS = 16 << 10;
-
-    private static final int MAX_CAUSES = 64;
 
     /** Stands for a failure that is no longer known. The message is the class name of the failure. */
     static final class Forgotten extends RuntimeException {
@@ -38,21 +36,8 @@ final class KeptFailure {
 
     static KeptFailure of(Throwable failure) {
         String type = failure.getClass().getName();
-        return new KeptFailure(isLong(failure) ? new Forgotten(type, Thrown.trace(failure)) : failure, type);
-    }
-
-    private static boolean isLong(Throwable failure) {
-        long characters = 0;
-        Throwable next = failure;
-        for (int i = 0; next != null; i++) {
-            String message = Thrown.message(next);
-            characters += message == null ? 0 : message.length();
-            if (characters > MAX_CHARACTERS || i == MAX_CAUSES) {
-                return true;
-            }
-            next = Thrown.cause(next);
-        }
-        return false;
+        boolean isLong = Thrown.isLong(failure, MAX_CHARACTERS);
+        return new KeptFailure(isLong ? new Forgotten(type, Thrown.trace(failure)) : failure, type);
     }
 
     /** Returns the failure, or its replacement. */

@@ -241,8 +241,8 @@ final class MissReport {
         loggedTitle = DiagnosisText.title(cause);
         secondsSinceLine = 0;
         LOG.warn(
-                "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
-                        + " {} ms). Change: {}. The whole diagnosis: /actuator/rpc/diagnosis",
+                "{} the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({})."
+                        + " Change: {}. The whole diagnosis: /actuator/rpc/diagnosis",
                 calls,
                 miss == null ? "?" : Math.round(miss.targetMs()),
                 counts.late(),
@@ -251,8 +251,7 @@ final class MissReport {
                 counts.refused(),
                 counts.hung(),
                 loggedTitle,
-                Math.round(cause.ms()),
-                Math.round(cause.ofMs()),
+                DiagnosisText.amount(cause),
                 cause.change().text());
     }
 

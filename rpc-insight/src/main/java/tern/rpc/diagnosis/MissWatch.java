@@ -115,37 +115,59 @@ final class MissWatch {
             forgetWarmUp();
         }
         hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
-        boolean bareMiss = false;
-        if (calls(FAST_SECONDS) >= FAST_CALLS) {
-            bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute.
-            // The share is not used if there were many calls in the last minute. If many calls have just stopped, the
-            // share would describe the past.
-        } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
-            bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
-        }
-        votes = ((votes << 1) | (bareMiss || isOfMethod ? 1 : 0)) & 0b111;
+        votes = ((votes << 1) | (isOfMethod || isMissedByAll() ? 1 : 0)) & 0b111;
         boolean hangs = hungLooks >= (open || isWarm() ? HUNG_SECONDS : EARLY_HUNG_SECONDS);
         missed = Integer.bitCount(votes) >= 2 || hangs;
         renewed = false;
         if (missed && (open || isWarm() || hangs)) {
             renewed = open && isRenewed();
-            isOfStart = (!open || renewed) ? secondsWithCalls <= START_SECONDS : isOfStart;
+            if (!open || renewed) {
+                isOfStart = secondsWithCalls <= START_SECONDS;
+            }
             open = true;
             quiet = 0;
         } else if (open && ++quiet >= QUIET_SECONDS) {
             open = false;
         }
-        decline(hung);
+        updateHighest(recentShare(hung));
         return open;
     }
 
-    private void decline(int hung) {
+    /** Returns whether too many calls to all methods together are bad. */
+    private boolean isMissedByAll() {
+        if (calls(FAST_SECONDS) >= FAST_CALLS) {
+            return calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
+        }
+        // If there were few calls in the last ten seconds, the share of bad calls is computed over the last minute. The
+        // share is not used if there were many calls in the last minute. If many calls have just stopped, the share
+        // would describe the past.
+        boolean areFew = calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS;
+        return areFew && isMiss(SLOW_SECONDS, SLOW_CALLS);
+    }
+
+    /**
+     * Returns the share of bad calls in the last {@value #RECENT_SECONDS} seconds.
+     *
+     * @param hung the number of calls that hang, which also count as bad
+     */
+    private double recentShare(int hung) {
         long calls = calls(RECENT_SECONDS) + hung;
-        double share = calls == 0 ? 0 : (double) (bad(RECENT_SECONDS) + hung) / calls;
-        highest = !open ? 0 : renewed ? share : Math.max(highest, share);
-        // A second that only begins a new miss must not count for the previous one.
-        highestMissed = !open ? 0 : renewed ? share : missed ? Math.max(highestMissed, share) : highestMissed;
+        return calls == 0 ? 0 : (double) (bad(RECENT_SECONDS) + hung) / calls;
+    }
+
+    private void updateHighest(double share) {
+        if (!open) {
+            highest = 0;
+            highestMissed = 0;
+        } else if (renewed) {
+            highest = share;
+            highestMissed = share;
+        } else {
+            highest = Math.max(highest, share);
+            if (missed) { // A second that only begins a new miss must not count for the previous one.
+                highestMissed = Math.max(highestMissed, share);
+            }
+        }
         declining = open && share < highest / DECLINE ? declining + 1 : 0;
     }
 
@@ -161,9 +183,7 @@ final class MissWatch {
      * Returns whether the late calls of the last second follow a lull and probably have a different cause than before.
      */
     private boolean isRenewed() {
-        long calls = calls(RECENT_SECONDS);
-        double share = calls == 0 ? 0 : (double) bad(RECENT_SECONDS) / calls;
-        return quiet >= LULL_SECONDS && (isOfStart || share >= RENEWED * highestMissed);
+        return quiet >= LULL_SECONDS && (isOfStart || recentShare(0) >= RENEWED * highestMissed);
     }
 
     /**

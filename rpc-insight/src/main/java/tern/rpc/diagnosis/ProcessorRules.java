@@ -120,14 +120,10 @@ final class ProcessorRules {
                 .filter(kind -> waiting.sum(kind) > NOTABLE * all || areAllStarved(kind, waiting))
                 .count();
         boolean isEverythingSlower = isEverythingSlower(waiting);
-        boolean one = byCause.longestFirst().stream()
-                .anyMatch(part -> !part.equals(processors)
-                        && ((byCause.of(part) > all / 2
-                                        && !(kinds >= 2 && isFullOfOtherWork() && isAll(part))
-                                        && !isDelayedByOtherThreads(part)
-                                        && !(isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
-                                        && !isOfAllServers(part))
-                                || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum())));
+        boolean isOneSlow = byCause.longestFirst().stream()
+                .filter(part -> !part.equals(processors))
+                .anyMatch(part -> isSlowForItsOwnReason(part, kinds, isEverythingSlower)
+                        || (part.kind() == Kind.COMPUTING && byCause.of(part) > waiting.sum()));
         long operations = waiting.longestFirst().stream()
                 .filter(part -> part.kind() != Kind.UNEXPLAINED && byCause.of(part) > NOTABLE * all)
                 .count();
@@ -139,12 +135,27 @@ final class ProcessorRules {
         boolean waits =
                 byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
         boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
-        if (one || !many || !(isFull || machine.throttled() > THROTTLED)) {
+        if (isOneSlow || !many || !(isFull || machine.throttled() > THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {
             byCause.move(part, processors);
         }
+    }
+
+    /**
+     * Returns whether the given activity or wait takes most of the extra time, and saturated processors do not explain
+     * why it takes more than everything else.
+     *
+     * @param kinds the number of kinds of operations that have become slower
+     */
+    private boolean isSlowForItsOwnReason(Part part, long kinds, boolean isEverythingSlower) {
+        double all = byCause.sum();
+        boolean isExplained = (kinds >= 2 && isAll(part) && isFullOfOtherWork())
+                || isDelayedByOtherThreads(part)
+                || (isEverythingSlower && byCause.of(part) <= NOT_ALONE * all)
+                || isOfAllServers(part);
+        return byCause.of(part) > HALF * all && !isExplained;
     }
 
     /**

@@ -73,6 +73,7 @@ final class Ranking {
     private final OperationCounts counts;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final TimesByCause byCause;
+    private final Times failures = new Times(); // the time that stands for failed and refused calls
     private final Map<Part, Boolean> more = new HashMap<>(); // whether calls run the operation more often than usual
 
     Ranking(Evidence evidence, long now) {
@@ -157,6 +158,7 @@ final class Ranking {
     /** Returns the causes, most expensive first. The list has at least one element. */
     List<Cause> causes() {
         byCause.addAll(excess.times);
+        failures.addAll(excess.failed, 1);
         addRefused();
         new SymptomRules(evidence, excess, operations, pools, byCause).apply();
         CauseText text = new CauseText(evidence, excess, pools, byCause.symptoms());
@@ -171,7 +173,8 @@ final class Ranking {
                             && byCause.of(part) >= threshold
                             && !isUsual(part, threshold)
                             && !isStretched(part, ranked.get(0), all))) {
-                Cause cause = text.cause(part, byCause.of(part), all, saves(part), certain(part));
+                Cause cause = text.cause(
+                            part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
                 }
@@ -180,10 +183,10 @@ final class Ranking {
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
             // There are too few samples to be certain about the causes found so far.
-            causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0));
+            causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0, 0));
         }
         if (causes.isEmpty()) {
-            causes.add(text.cause(Account.OWN, 0, 0, 0, 0));
+            causes.add(text.cause(Account.OWN, 0, 0, 0, 0, 0));
         }
         return causes;
     }
@@ -289,6 +292,17 @@ final class Ranking {
     }
 
     /**
+     * Returns the share of the failed and refused calls that failed or were refused because of the given cause. Returns
+     * 0 if most of the cause's time was measured.
+     */
+    private double ofFailures(Part cause) {
+        double ofCause = failures.longestFirst().stream()
+                .mapToDouble(part -> failures.of(part) * byCause.share(part, cause))
+                .sum();
+        return 2 * ofCause > byCause.of(cause) ? Math.min(1, ofCause / failures.sum()) : 0;
+    }
+
+    /**
      * Adds the refused calls to the extra time of calls: each refused call counts as ten times the latency target. The
      * added time is attributed to the reason of the refusal: the wait for a worker, another limit, or the application
      * itself.
@@ -297,9 +311,9 @@ final class Ranking {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            byCause.add(
-                    WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason),
-                    count * cost);
+            Part part = WorkerRules.isForWorkers(reason) ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason);
+            byCause.add(part, count * cost);
+            failures.add(part, count * cost);
         });
     }
 

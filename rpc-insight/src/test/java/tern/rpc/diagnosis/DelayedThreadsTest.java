@@ -38,17 +38,35 @@ class DelayedThreadsTest {
     }
 
     private Diagnosis miss(Machine usually, Machine during, Consumer<Shop.Steps> slower) {
+        return miss(USUAL, usually, during, slower);
+    }
+
+    private Diagnosis miss(
+            Consumer<Shop.Steps> usual, Machine usually, Machine during, Consumer<Shop.Steps> slower) {
         shop.machine = usually;
-        shop.healthy(USUAL);
+        shop.healthy(usual);
         shop.machine = during;
         return shop.miss(slower);
+    }
+
+    /** Returns the diagnosis of a miss shortly after the start, while the processors have been short from the start. */
+    private Diagnosis missSoonAfterStart(Consumer<Shop.Steps> slower) {
+        shop.machine = full(0.4, 8);
+        for (int second = 0; second < 64; second++) {
+            shop.second(60, USUAL);
+        }
+        return shop.miss(slower);
+    }
+
+    private static void assertFirst(Diagnosis miss, String title) {
+        assertThat(DiagnosisText.title(Shop.first(miss))).as(miss.text()).isEqualTo(title);
     }
 
     @Test
     void jobThatTakesTheProcessorsFromCallsIsNamedAlthoughTheProcessorsWereAsBusyBefore() {
         Diagnosis miss = miss(full(0.4, 0.4), full(1.5, 12, training(1.1)), SLOWER);
 
-        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: risk");
+        assertFirst(miss, "PROCESSORS: risk");
         assertThat(miss.causes().get(0).change().text()).contains("Risk.train:114");
         assertThat(miss.text())
                 .contains("waits    12 ms until a thread that serves calls gets a processor, usually 0.4");
@@ -58,14 +76,14 @@ class DelayedThreadsTest {
     void jobIsNamedEvenIfOtherProcessesUseMore() {
         Diagnosis miss = miss(full(0.2, 0.4), full(0.8, 12, training(0.6)), SLOWER);
 
-        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: risk");
+        assertFirst(miss, "PROCESSORS: risk");
     }
 
     @Test
     void moreThreadsOfOtherProcessesAreNamedAlthoughTheProcessorsWereAsBusyBefore() {
         Diagnosis miss = miss(full(0.6, 0.4), full(0.3, 12), SLOWER);
 
-        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+        assertFirst(miss, "PROCESSORS: other processes");
     }
 
     @Test
@@ -105,27 +123,17 @@ class DelayedThreadsTest {
 
     @Test
     void processorsThatAreShortFromTheStartAreTheCause() {
-        shop.machine = full(0.4, 8);
-        for (int second = 0; second < 64; second++) {
-            shop.second(60, USUAL);
-        }
-
-        Diagnosis miss = shop.miss(call -> call.own(20)
+        Diagnosis miss = missSoonAfterStart(call -> call.own(20)
                 .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 20)
                 .in(Phase.SQL, "select orders", 15)
                 .in(Phase.HTTP, "GET carrier:80", 90));
 
-        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+        assertFirst(miss, "PROCESSORS: other processes");
     }
 
     @Test
     void peerThatTakesNearlyAllOfTheTimeIsTheCauseWhileProcessorsAreShortFromTheStart() {
-        shop.machine = full(0.4, 8);
-        for (int second = 0; second < 64; second++) {
-            shop.second(60, USUAL);
-        }
-
-        Diagnosis miss = shop.miss(call -> call.own(6)
+        Diagnosis miss = missSoonAfterStart(call -> call.own(6)
                 .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 9)
                 .in(Phase.SQL, "select orders", 8)
                 .in(Phase.HTTP, "GET carrier:80", 300));
@@ -137,13 +145,15 @@ class DelayedThreadsTest {
     void networkIsNotTheCauseIfThreadsWaitLongerForAProcessor() {
         Consumer<Shop.Steps> usual = call ->
                 call.own(2).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 5).in(Phase.RPC, "Prices.of at 10.0.0.8:1", 6);
-        shop.machine = full(0.4, 0.4);
-        shop.healthy(usual);
-        shop.machine = full(0.3, 9);
 
-        Diagnosis miss = shop.miss(call ->
-                call.own(4).in(Phase.RPC, "Stock.left at 10.0.0.7:1", 60).in(Phase.RPC, "Prices.of at 10.0.0.8:1", 62));
+        Diagnosis miss = miss(
+                usual,
+                full(0.4, 0.4),
+                full(0.3, 9),
+                call -> call.own(4)
+                        .in(Phase.RPC, "Stock.left at 10.0.0.7:1", 60)
+                        .in(Phase.RPC, "Prices.of at 10.0.0.8:1", 62));
 
-        assertThat(DiagnosisText.title(miss.causes().get(0))).as(miss.text()).isEqualTo("PROCESSORS: other processes");
+        assertFirst(miss, "PROCESSORS: other processes");
     }
 }

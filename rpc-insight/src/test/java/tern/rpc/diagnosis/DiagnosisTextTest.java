@@ -13,6 +13,10 @@ import tern.rpc.diagnosis.Cause.Where;
 class DiagnosisTextTest {
 
     private static String text(double saves) {
+        return text(saves, 0);
+    }
+
+    private static String text(double saves, double ofFailures) {
         Diagnosis.Miss miss =
                 new Diagnosis.Miss(Instant.EPOCH, 10, List.of("Shop.buy"), 100, 200, 20, 0, 0, 0, 300, 50);
         Cause cause = new Cause(
@@ -21,6 +25,7 @@ class DiagnosisTextTest {
                 200,
                 300,
                 saves,
+                ofFailures,
                 200,
                 Change.of(Where.STATEMENT, "check this statement"),
                 List.of(),
@@ -28,6 +33,12 @@ class DiagnosisTextTest {
                 List.of(),
                 List.of());
         return DiagnosisText.of(miss, List.of(cause), Map.of());
+    }
+
+    @Test
+    void causeOfFailuresHasAShareOfTheFailuresInsteadOfATime() {
+        assertThat(text(0, 0.94)).contains("94 % of the failed and refused calls").doesNotContain("of 300 ms");
+        assertThat(text(0, 0)).contains("200 of 300 ms");
     }
 
     @Test

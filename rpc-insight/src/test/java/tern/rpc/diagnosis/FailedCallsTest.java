@@ -50,6 +50,7 @@ class FailedCallsTest {
 
         assertThat(DiagnosisText.title(first(miss))).isEqualTo("FAILURE: status 500 of OrderService.place");
         assertThat(first(miss).change().text()).contains("no exception reached Spring");
+        assertThat(miss.text()).containsPattern("1 FAILURE: status 500 .* 100 % of the failed and refused calls");
     }
 
     @Test

@@ -40,6 +40,14 @@ class KeptFailureTest {
     }
 
     @Test
+    void failureWithALongSuppressedExceptionIsReplaced() {
+        Exception failure = new IOException("short");
+        failure.addSuppressed(new IOException(LONG));
+
+        assertThat(restored(failure)).isInstanceOf(Forgotten.class);
+    }
+
+    @Test
     void failureWithManyCausesIsReplaced() {
         Exception failure = new IOException();
         for (int i = 0; i < 100; i++) {

@@ -21,6 +21,8 @@ import tern.rpc.pool.PoolSnapshot;
 /** Tests whether the number of operations or their duration is named as the cause. */
 class OperationCountsTest {
 
+    private static final String NO_LONGER_HOLDS = "the cache in front of this operation no longer holds its values";
+
     private final Shop shop = new Shop();
 
     private static Consumer<Shop.Steps> chatty(Phase phase, String one, String other, int count, double millis) {
@@ -31,36 +33,42 @@ class OperationCountsTest {
         };
     }
 
+    /** Checks the first cause of calls whose steps change. */
+    private void assertFirstAfter(Consumer<Shop.Steps> usual, Consumer<Shop.Steps> now, String title) {
+        shop.healthy(usual).miss(now);
+        assertFirst(title);
+    }
+
     @Test
     void chattyCallsWhoseStatementsBecomeSlowerHaveASlowDatabase() {
-        Diagnosis miss = shop.healthy(chatty(Phase.SQL, "select item", "select price", 12, 1))
-                .miss(chatty(Phase.SQL, "select item", "select price", 12, 9));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW DATABASE: every statement");
+        assertFirstAfter(
+                chatty(Phase.SQL, "select item", "select price", 12, 1),
+                chatty(Phase.SQL, "select item", "select price", 12, 9),
+                "SLOW DATABASE: every statement");
     }
 
     @Test
     void chattyCallsWhoseCommandsBecomeSlowerHaveASlowRedis() {
-        Diagnosis miss = shop.healthy(chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 1))
-                .miss(chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 9));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW REDIS: every command");
+        assertFirstAfter(
+                chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 1),
+                chatty(Phase.REDIS, "GET item:*", "GET price:*", 12, 9),
+                "SLOW REDIS: every command");
     }
 
     @Test
     void chattyCallsOfASlowPeerAreNotTooMany() {
-        Diagnosis miss = shop.healthy(chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 2))
-                .miss(chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 15));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW HTTP PEER: GET stock:80");
+        assertFirstAfter(
+                chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 2),
+                chatty(Phase.HTTP, "GET stock:80", "GET stock:80", 9, 15),
+                "SLOW HTTP PEER: GET stock:80");
     }
 
     @Test
     void statementsAreTooManyIfTheirNumberHasGrownMoreThanTheirDuration() {
-        Diagnosis miss = shop.healthy(chatty(Phase.SQL, "select item", "select item", 1, 1))
-                .miss(chatty(Phase.SQL, "select item", "select item", 60, 4));
-
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("MANY STATEMENTS: select item");
+        assertFirstAfter(
+                chatty(Phase.SQL, "select item", "select item", 1, 1),
+                chatty(Phase.SQL, "select item", "select item", 60, 4),
+                "MANY STATEMENTS: select item");
     }
 
     /** Returns the steps of calls. Only one in {@code oneIn} calls runs the slow operation. */
@@ -87,6 +95,30 @@ class OperationCountsTest {
         }
     }
 
+    /** Returns the steps of calls of which each runs the slow operation. */
+    private static Supplier<Consumer<Shop.Steps>> uncached(double own, Phase phase, String name, double millis) {
+        return () -> call -> call.own(own).in(phase, "quick operation", 1).in(phase, name, millis);
+    }
+
+    /** Checks the title of the first cause, and returns this cause. */
+    private Cause assertFirst(String title) {
+        Diagnosis diagnosis = shop.diagnosis();
+        Cause first = first(diagnosis);
+        assertThat(DiagnosisText.title(first)).as(diagnosis.text()).isEqualTo(title);
+        return first;
+    }
+
+    /** Adds a pool of four connections. The number of uses in a second may change. */
+    private void fullPool(int[] uses, int holdMillis) {
+        long[] taken = {0};
+        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
+                .now(4, 0, 30)
+                .counts(taken[0] += uses[0], 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * holdMillis))
+                .settings(List.of())
+                .build());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "SQL, select price where id=?, MORE STATEMENTS",
@@ -96,10 +128,9 @@ class OperationCountsTest {
     })
     void operationsInFrontOfWhichACacheIsLostAreMoreThanUsual(Phase phase, String name, String kind) {
         seconds(90, cached(phase, name, 51, 70));
-        seconds(6, () -> call -> call.own(45).in(phase, "quick operation", 1).in(phase, name, 70));
+        seconds(6, uncached(45, phase, name, 70));
 
-        Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
+        Cause first = assertFirst(kind + ": " + name);
         assertThat(first.change().text()).contains("times as often as usual").contains("the cache in front of");
         assertThat(first.evidence()).anyMatch(fact -> fact.startsWith("often    0.9 per call, usually 0.01"));
     }
@@ -113,11 +144,9 @@ class OperationCountsTest {
     })
     void cacheThatUsuallyHoldsHalfOfTheValuesIsLost(Phase phase, String name, String kind) {
         seconds(90, cached(phase, name, 3, 70));
-        seconds(6, () -> call -> call.own(30).in(phase, "quick operation", 1).in(phase, name, 75));
+        seconds(6, uncached(30, phase, name, 75));
 
-        Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
-        assertThat(first.change().text()).contains("the cache in front of this operation no longer holds its values");
+        assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
     @ParameterizedTest
@@ -128,11 +157,9 @@ class OperationCountsTest {
     })
     void cacheIsNamedAlthoughTheLoadOfItsMissesMakesTheServerSlow(Phase phase, String name, String kind) {
         seconds(90, cached(phase, name, 7, 5));
-        seconds(6, () -> call -> call.own(2).in(phase, "quick operation", 1).in(phase, name, 130));
+        seconds(6, uncached(2, phase, name, 130));
 
-        Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo(kind + ": " + name);
-        assertThat(first.change().text()).contains("the cache in front of this operation no longer holds its values");
+        assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
     @Test
@@ -150,8 +177,7 @@ class OperationCountsTest {
                 6,
                 () -> call -> call.own(2).in(Phase.SQL, "quick operation", 30).in(Phase.SQL, "select price", 90));
 
-        Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("MORE STATEMENTS: select price");
+        Cause first = assertFirst("MORE STATEMENTS: select price");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("quick operation"));
     }
 
@@ -184,13 +210,7 @@ class OperationCountsTest {
 
     @Test
     void poolThatIsFullBecauseOfMoreStatementsThanUsualIsNotTooSmall() {
-        long[] taken = {0};
-        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
-                .now(4, 0, 30)
-                .counts(taken[0] += 60, 0)
-                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 60))
-                .settings(List.of())
-                .build());
+        fullPool(new int[] {60}, 60);
         seconds(90, cached(Phase.SQL, "select price", 51, 60));
         seconds(
                 6,
@@ -198,21 +218,14 @@ class OperationCountsTest {
                         .in(Phase.SQL, "quick operation", 1)
                         .in(Phase.SQL, "select price", 60));
 
-        Cause first = first(shop.diagnosis());
-        assertThat(DiagnosisText.title(first)).as(shop.diagnosis().text()).isEqualTo("MORE STATEMENTS: select price");
+        Cause first = assertFirst("MORE STATEMENTS: select price");
         assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("a connection of \"hikari\""));
     }
 
     @Test
     void poolThatIsFullBecauseOfManyNewStatementsIsNotTooSmall() {
         int[] uses = {200}; // uses of connections per second, of 2 ms each
-        long[] taken = {0};
-        shop.pools.add(() -> PoolSnapshot.builder("hikari", PoolKind.JDBC, 4)
-                .now(4, 0, 30)
-                .counts(taken[0] += uses[0], 0)
-                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * 2))
-                .settings(List.of())
-                .build());
+        fullPool(uses, 2);
         seconds(90, () -> call -> call.in(Phase.SQL, "select order", 2).in(Phase.SQL, "commit", 2));
         uses[0] = 2_000;
         seconds(6, () -> call -> {
@@ -245,9 +258,7 @@ class OperationCountsTest {
                         .in(Phase.HTTP_CONNECTION, "http-carriers carrier:80", 400)
                         .in(Phase.HTTP, "GET carrier:80", 47));
 
-        assertThat(DiagnosisText.title(first(shop.diagnosis())))
-                .as(shop.diagnosis().text())
-                .isEqualTo("POOL TOO SMALL: http-carriers carrier:80");
+        assertFirst("POOL TOO SMALL: http-carriers carrier:80");
     }
 
     @Test

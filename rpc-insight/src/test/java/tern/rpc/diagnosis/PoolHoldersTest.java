@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.diagnosis.Shop.USUAL;
 import static tern.rpc.diagnosis.Shop.first;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
@@ -20,20 +18,41 @@ class PoolHoldersTest {
 
     private final Shop shop = new Shop();
 
-    @Test
-    void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
+    /** Returns four connections. A call holds each of them. */
+    private Holders heldByCalls(Consumer<CallLedger> eachCall) {
         Holders holders = new Holders();
         holders.size(4);
-        shop.healthy(USUAL);
         for (int i = 0; i < 4; i++) {
             Shop.Steps call = shop.new Steps(0);
             CallLedger before = CallLedger.replace(call.ledger);
             Orders.export(holders, shop.now());
             CallLedger.replace(before);
-            call.ledger.end();
-            shop.running.add(new RunningCall(Shop.PLACE, i, Phase.OWN, 1, 1, call.ledger));
+            eachCall.accept(call.ledger);
         }
+        return holders;
+    }
+
+    /** Adds a pool whose connections are all in use. */
+    private void fullPool(Holders holders) {
         shop.pools.add(PoolSource.of(() -> PoolCausesTest.druid(4, 4, 90, 50), holders));
+    }
+
+    private static void assertFirst(Diagnosis miss, String title) {
+        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo(title);
+    }
+
+    private void runs(CallLedger call, long thread, Phase phase) {
+        shop.running.add(new RunningCall(Shop.PLACE, thread, phase, 1, 1, call));
+    }
+
+    @Test
+    void connectionsOfCallsWhoseDeadlineHasPassedAreInUseWhileTheirThreadsWork() {
+        shop.healthy(USUAL);
+        int[] thread = {0};
+        fullPool(heldByCalls(call -> {
+            call.end();
+            runs(call, thread[0]++, Phase.OWN);
+        }));
 
         Diagnosis miss = shop.miss(
                 call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 300));
@@ -44,20 +63,8 @@ class PoolHoldersTest {
 
     @Test
     void leakedConnectionsAreNamedBeforeTheSizeOfThePool() {
-        Holders holders = new Holders();
-        holders.size(4);
-        PoolSource pool = PoolSource.of(() -> PoolCausesTest.druid(4, 4, 90, 50), holders);
         shop.healthy(USUAL);
-        List<CallLedger> ended = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            CallLedger before = CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            CallLedger.replace(before);
-            ended.add(call.ledger);
-        }
-        ended.forEach(CallLedger::end);
-        shop.pools.add(pool);
+        fullPool(heldByCalls(CallLedger::end));
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
 
@@ -70,21 +77,13 @@ class PoolHoldersTest {
 
     @Test
     void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
-        Holders holders = new Holders();
-        holders.size(4);
         shop.healthy(USUAL);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            CallLedger before = CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            CallLedger.replace(before);
-            shop.running.add(new RunningCall(
-                    Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, call.ledger));
-        }
+        Holders holders =
+                heldByCalls(call -> runs(call, Thread.currentThread().getId(), Phase.JDBC_CONNECTION));
         shop.pass(1);
         shop.diagnostician.look();
         shop.running.clear();
-        shop.pools.add(PoolSource.of(() -> PoolCausesTest.druid(4, 4, 90, 50), holders));
+        fullPool(holders);
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
 
@@ -95,17 +94,13 @@ class PoolHoldersTest {
 
     /** Adds a pool of four connections that calls hold, and inspects its holders several times. */
     private void hold(Consumer<Holders.Holder> eachHolder, Consumer<CallLedger> eachCall) {
-        Holders holders = new Holders();
-        holders.size(4);
-        for (int i = 0; i < 4; i++) {
-            Shop.Steps call = shop.new Steps(0);
-            CallLedger before = CallLedger.replace(call.ledger);
-            Orders.export(holders, shop.now());
-            CallLedger.replace(before);
-            eachCall.accept(call.ledger);
-        }
+        Holders holders = heldByCalls(eachCall);
         holders.all().forEach(eachHolder);
-        shop.pools.add(PoolSource.of(() -> PoolCausesTest.druid(4, 4, 90, 50), holders));
+        fullPool(holders);
+        inspectHolders();
+    }
+
+    private void inspectHolders() {
         for (int i = 0; i < 8; i++) {
             shop.diagnostician.look();
         }
@@ -118,7 +113,7 @@ class PoolHoldersTest {
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("NESTED CONNECTIONS: druid");
+        assertFirst(miss, "NESTED CONNECTIONS: druid");
         assertThat(first(miss).evidence()).anyMatch(fact -> fact.contains("100 % of the connections in use are held"));
     }
 
@@ -128,13 +123,12 @@ class PoolHoldersTest {
         hold(holder -> {}, ledger -> {
             ledger.turnTo(Phase.JDBC_CONNECTION, "druid");
             ledger.end();
-            shop.running.add(
-                    new RunningCall(Shop.PLACE, Thread.currentThread().getId(), Phase.JDBC_CONNECTION, 1, 1, ledger));
+            runs(ledger, Thread.currentThread().getId(), Phase.JDBC_CONNECTION);
         });
 
         Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("NESTED CONNECTIONS: druid");
+        assertFirst(miss, "NESTED CONNECTIONS: druid");
     }
 
     @Test
@@ -155,16 +149,14 @@ class PoolHoldersTest {
         for (int i = 0; i < 4; i++) {
             Orders.export(holders, shop.now());
         }
-        shop.pools.add(PoolSource.of(() -> PoolCausesTest.druid(4, 4, 90, 50), holders));
-        for (int i = 0; i < 8; i++) {
-            shop.diagnostician.look();
-        }
+        fullPool(holders);
+        inspectHolders();
         holders.all().forEach(holders::returned);
 
         Diagnosis miss = shop.miss(
                 call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600).in(Phase.SQL, "update stock", 30));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("HELD BY OTHERS: druid");
+        assertFirst(miss, "HELD BY OTHERS: druid");
         assertThat(first(miss).change().text())
                 .contains("thread " + Thread.currentThread().getName());
     }
@@ -179,7 +171,7 @@ class PoolHoldersTest {
                 .in(Phase.SQL, "update stock", 150)
                 .in(Phase.HTTP, "GET bank:80", 200));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: update stock");
+        assertFirst(miss, "SLOW STATEMENT: update stock");
     }
 
     /** The calls that wait for the connections run other operations than the calls that hold them. */
@@ -209,7 +201,7 @@ class PoolHoldersTest {
         Diagnosis miss = shop.miss(
                 call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 400).in(Phase.SQL, "select stock", 6));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("SLOW STATEMENT: select report");
+        assertFirst(miss, "SLOW STATEMENT: select report");
     }
 
     @Test
@@ -222,6 +214,6 @@ class PoolHoldersTest {
                 .in(Phase.SQL, "select stock", 3)
                 .in(Phase.HTTP, "GET bank:80", 150));
 
-        assertThat(DiagnosisText.title(first(miss))).as(miss.text()).isEqualTo("POOL TOO SMALL: druid");
+        assertFirst(miss, "POOL TOO SMALL: druid");
     }
 }

@@ -1,0 +1,42 @@
+package tern.rpc;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+/** Adds up the texts of an exception, of its causes and of all suppressed exceptions. Not thread-safe. */
+final class ThrownSize {
+
+    private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    private long charactersLeft;
+
+    ThrownSize(long maxCharacters) {
+        this.charactersLeft = maxCharacters;
+    }
+
+    /** Adds an exception. Returns false if the texts are too long, or if there are too many exceptions. */
+    boolean fits(Throwable thrown) {
+        Throwable next = thrown;
+        while (next != null && seen.add(next)) {
+            charactersLeft -= length(next);
+            if (charactersLeft < 0 || seen.size() > Thrown.MAX_EXCEPTIONS) {
+                return false;
+            }
+            for (Throwable suppressed : next.getSuppressed()) {
+                if (!fits(suppressed)) {
+                    return false;
+                }
+            }
+            next = Thrown.cause(next);
+        }
+        return true;
+    }
+
+    /** Returns the length of the message or, if it is longer, of the text that the exception's own method returns. */
+    private long length(Throwable thrown) {
+        String message = Thrown.message(thrown);
+        int length = message == null ? 0 : message.length();
+        // The text usually contains the message. A very long message is not copied only to learn its length.
+        return length > charactersLeft ? length : Math.max(length, Thrown.text(thrown).length());
+    }
+}
