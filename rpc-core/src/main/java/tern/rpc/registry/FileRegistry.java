@@ -8,6 +8,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -198,7 +199,7 @@ public final class FileRegistry implements Registry {
         } catch (IllegalArgumentException e) {
             result.completeExceptionally(new IllegalStateException(
                     file + " is not changed, because " + e.getMessage() + ". Correct the file, or remove it", e));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // Otherwise the publication would never learn of the failure.
             result.completeExceptionally(e);
         }
     }
@@ -247,8 +248,14 @@ public final class FileRegistry implements Registry {
      */
     private @Nullable ProviderDocument write(UnaryOperator<ProviderDocument> change) throws IOException {
         Path target = target();
-        try (FileChannel channel =
-                        FileChannel.open(lockFile(target), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Path lockFile = lockFile(target);
+        if (Files.exists(lockFile, LinkOption.NOFOLLOW_LINKS)
+                && !Files.isRegularFile(lockFile, LinkOption.NOFOLLOW_LINKS)) {
+            // Opening a named pipe would block this thread for ever.
+            throw new IllegalArgumentException(lockFile + " is not a regular file");
+        }
+        try (FileChannel channel = FileChannel.open(
+                        lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
                 FileLock lock = tryLock(channel)) {
             if (lock == null) {
                 return null;
@@ -257,7 +264,8 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
+                Files.deleteIfExists(next); // A crashed process may have left it, and a link would lead to another file.
+                Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {
                     keepPermissions(target, next);
                 }

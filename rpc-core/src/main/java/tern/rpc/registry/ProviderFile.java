@@ -13,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
@@ -316,7 +317,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         String named = all.stream()
                 .limit(MAX_NAMED)
                 .map(provider ->
-                        provider.protocol() + "://" + provider.instance().endpoint())
+                        PeerText.name(provider.protocol()) + "://" + provider.instance().endpoint())
                 .collect(Collectors.joining(", "));
         return "its " + all.size() + " addresses all have protocols other than " + subscription.protocol() + ": "
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");

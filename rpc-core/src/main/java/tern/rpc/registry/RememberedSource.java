@@ -225,11 +225,7 @@ public final class RememberedSource implements EndpointSource {
             if (!Files.exists(file)) {
                 return Remembered.NOTHING;
             }
-            if (Files.size(file) > ProviderFile.MAX_BYTES) {
-                throw new IllegalArgumentException(
-                        "it has " + Files.size(file) + " bytes, more than " + ProviderFile.MAX_BYTES);
-            }
-            String text = Files.readString(file);
+            String text = FileText.read(file);
             return new Remembered(ProviderFile.parse(text, true).providers(subscription), rules(text));
         } catch (IOException | IllegalArgumentException e) {
             // The number of warnings is limited, because each call that finds no provider can cause a read.

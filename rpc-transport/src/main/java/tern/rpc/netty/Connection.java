@@ -380,7 +380,7 @@ public final class Connection implements PendingCall.Carrier {
     /** Called when the server has asked the client to stop sending calls. Must run on the event loop. */
     public void drain() {
         if (state == State.READY) {
-            LOG.info("{} is going away; no new calls on this connection", endpoint);
+            ServerFaults.leaves(endpoint);
             // The connection pool is notified before the state changes, so that calls can find the replacement as soon
             // as this connection is draining.
             owner.changed(this, State.DRAINING);
