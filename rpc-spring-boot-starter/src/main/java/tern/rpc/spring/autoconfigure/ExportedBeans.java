@@ -109,6 +109,7 @@ final class ExportedBeans {
                 Set<Class<?>> services = interfaces(beans, name, annotation);
                 checkExported(beans, name, annotation, services, exported);
                 MisplacedMarks.check(name, type, services);
+                AsyncServices.check(name, bean, type, services);
                 UncheckedConstraints.check(beans, type, services);
                 SecuredMethods.check(beans, type, services);
                 JavaxAnnotations.check(type, services);

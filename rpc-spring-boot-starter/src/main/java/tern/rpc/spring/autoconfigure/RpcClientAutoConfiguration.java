@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -53,6 +54,11 @@ public final class RpcClientAutoConfiguration {
     @Bean
     static RecordReferences rpcRecordReferences() {
         return new RecordReferences();
+    }
+
+    @Bean
+    UninjectedReferences rpcUninjectedReferences(ConfigurableListableBeanFactory beans) {
+        return new UninjectedReferences(beans);
     }
 
     @Bean

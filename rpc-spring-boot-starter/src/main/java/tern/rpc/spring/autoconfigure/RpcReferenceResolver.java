@@ -5,9 +5,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.InjectionPoint;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DependencyDescriptor;
@@ -29,6 +32,8 @@ import tern.rpc.spring.RpcReference;
  * beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcReferenceResolver.class);
 
     private static final String ENVIRONMENT = ConfigurableApplicationContext.ENVIRONMENT_BEAN_NAME;
 
@@ -106,6 +111,12 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         if (override != null) {
             references.overridden(type, annotation, place);
             return beans.getBean(override);
+        }
+        if (MergedAnnotations.from(dependency.getAnnotations()).isPresent(Qualifier.class)) {
+            LOG.info(
+                    "{} makes remote calls: its @Qualifier selects among local beans, such as mocks, and chooses no"
+                            + " provider. To choose one, set group or version in @RpcReference",
+                    place);
         }
         try {
             return references.proxy(type, annotation, place);

@@ -394,6 +394,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
         sayKnown();
         used.logUnused(all, awaited);
         UnusedSettings.log(unusedAttributes());
+        WebMappings.logReferences(types().stream());
+    }
+
+    private synchronized List<Class<?>> types() {
+        return origins.keySet().stream().<Class<?>>map(ReferenceSettings::type).toList();
     }
 
     private synchronized List<String> unusedAttributes() {

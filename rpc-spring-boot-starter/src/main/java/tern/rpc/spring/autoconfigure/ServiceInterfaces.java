@@ -91,6 +91,9 @@ final class ServiceInterfaces {
                 new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own));
         services.removeIf(
                 type -> isForeign(type) || (isOfLibrary(type, own) && !type.equals(declared)) || !hasMethods(type));
+        services.removeAll(services.stream()
+                .filter(type -> isGenericBase(type, own, services))
+                .toList());
         if (services.isEmpty()) {
             throw new RpcStartException(
                     "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
@@ -117,6 +120,17 @@ final class ServiceInterfaces {
     /** Returns whether the type belongs to the package or to a package below it. */
     static boolean isIn(String root, Class<?> type) {
         return type.getName().startsWith(root + ".");
+    }
+
+    /**
+     * Returns whether a superclass implements the generic interface, and another service of the bean extends it. Only
+     * the other service sets the type parameter, and a second bean with the same superclass would export the generic
+     * interface again.
+     */
+    private static boolean isGenericBase(Class<?> type, Class<?> own, Set<Class<?>> services) {
+        return type.getTypeParameters().length > 0
+                && !Arrays.asList(own.getInterfaces()).contains(type)
+                && services.stream().anyMatch(other -> other != type && type.isAssignableFrom(other));
     }
 
     /** Returns whether the interface has methods. Marker interfaces have none and are not exported. */
