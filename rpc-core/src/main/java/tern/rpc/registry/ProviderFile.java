@@ -316,8 +316,8 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
         }
         String named = all.stream()
                 .limit(MAX_NAMED)
-                .map(provider ->
-                        PeerText.name(provider.protocol()) + "://" + provider.instance().endpoint())
+                .map(provider -> PeerText.name(provider.protocol()) + "://"
+                        + provider.instance().endpoint())
                 .collect(Collectors.joining(", "));
         return "its " + all.size() + " addresses all have protocols other than " + subscription.protocol() + ": "
                 + named + (all.size() > MAX_NAMED ? " and " + (all.size() - MAX_NAMED) + " more" : "");

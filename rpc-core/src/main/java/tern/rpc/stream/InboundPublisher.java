@@ -85,8 +85,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicInteger unhandled =
             new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
-    private long
-            demand; // number of messages requested by the subscriber, but not yet by this object; guarded by this
+    private long demand; // number of messages requested by the subscriber, but not yet by this object; guarded by this
     private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.Set;
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
 import java.lang.management.GarbageCollectorMXBean;
@@ -12,6 +11,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
 import javax.management.NotificationEmitter;

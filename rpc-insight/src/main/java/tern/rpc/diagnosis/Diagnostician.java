@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import tern.rpc.diagnosis.History.Episode;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,6 +20,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
+import tern.rpc.diagnosis.History.Episode;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
@@ -151,8 +151,8 @@ public final class Diagnostician {
         Miss miss = latest.miss();
         Instant now = miss == null ? null : miss.since();
         Episode episode = history.last();
-        boolean isPresent = episode != null && episode.miss().equals(now);
-        return last != null && last.isOf(now, isPresent ? episode.from() : null) ? last : null;
+        Instant firstSince = episode != null && episode.miss().equals(now) ? episode.from() : null;
+        return last != null && last.isOf(now, firstSince) ? last : null;
     }
 
     /**

@@ -1,13 +1,13 @@
 package tern.rpc.diagnosis;
 
-import org.jspecify.annotations.Nullable;
-import tern.rpc.pool.PoolKind;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.OutsideOperations;
+import tern.rpc.pool.PoolKind;
 
 /**
  * The evidence about late, failed and refused calls, collected during the observed period.
@@ -88,7 +88,8 @@ record Evidence(
     }
 
     /** Returns the workers that calls wait for. A process may have workers of several servers. */
-    @Nullable ObservedPool workers() {
+    @Nullable
+    ObservedPool workers() {
         return pools.stream()
                 .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .max(Comparator.comparingInt(pool -> pool.now().waiting()))

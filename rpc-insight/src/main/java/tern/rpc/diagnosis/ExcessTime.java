@@ -180,8 +180,9 @@ final class ExcessTime {
      */
     private boolean isSlower(EndedCall call, Times usual) {
         Times slow = evidence.usual().ofSlowCalls(call.method());
-        boolean isAboveSlow =
-                slow != null && call.tookNanos() > slow.sum() && call.tookNanos() > Baseline.SLOWER_THAN_USUAL * usual.sum();
+        boolean isAboveSlow = slow != null
+                && call.tookNanos() > slow.sum()
+                && call.tookNanos() > Baseline.SLOWER_THAN_USUAL * usual.sum();
         return isAboveSlow || call.tookNanos() >= LONGER * usual.sum();
     }
 

@@ -45,7 +45,8 @@ final class JvmPauses {
                 facts.add(String.format(Locale.ROOT, "stopped  %.0f ms for %s in the last 15 s", nanos / 1e6, name)));
         facts.sort(Comparator.naturalOrder());
         // A JVM operation that the diagnosis itself requested must not hide another operation that is almost as long.
-        if (longest == null || longest.getValue() < Math.max(VmOperations.MIN_PAUSE_NANOS, HALF * Math.max(own, others))) {
+        if (longest == null
+                || longest.getValue() < Math.max(VmOperations.MIN_PAUSE_NANOS, HALF * Math.max(own, others))) {
             return late(code, facts);
         }
         return new CauseDescription(

@@ -263,7 +263,9 @@ final class ProcessorRules {
             return;
         }
         if (code.longestFirst().stream().anyMatch(part -> machine.isMostlyIn(part.name()))
-                || (code.sum() >= byCause.of(waits) && !machine.isBusyWithCollector() && !machine.isBusyWithOtherThreads())) {
+                || (code.sum() >= byCause.of(waits)
+                        && !machine.isBusyWithCollector()
+                        && !machine.isBusyWithOtherThreads())) {
             byCause.pour(waits, code, TimesByCause.WAIT_FOR + "a processor");
         }
     }

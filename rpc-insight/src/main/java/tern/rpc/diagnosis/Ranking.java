@@ -173,8 +173,7 @@ final class Ranking {
                             && byCause.of(part) >= threshold
                             && !isUsual(part, threshold)
                             && !isStretched(part, ranked.get(0), all))) {
-                Cause cause = text.cause(
-                            part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
+                Cause cause = text.cause(part, byCause.of(part), all, saves(part), ofFailures(part), certain(part));
                 if (titles.add(DiagnosisText.title(cause))) {
                     causes.add(cause);
                 }

@@ -47,7 +47,8 @@ final class RemoteText {
             return Change.of(
                     Where.CODE,
                     "find out why the cache in front of this operation no longer holds its values"
-                            + Operations.at(place) + ": it was cleared, its entries expire at once, it is too small, its"
+                            + Operations.at(place)
+                            + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
                             + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
                             + "); a different pool size does not help");

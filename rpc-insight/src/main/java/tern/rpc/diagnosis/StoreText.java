@@ -143,7 +143,8 @@ final class StoreText {
                     Change.of(
                             Where.STATEMENT,
                             "read fewer rows by this statement: use pages (limit, Pageable), a narrower condition, or"
-                                    + " fewer columns" + Operations.at(place) + ": it returns " + results.text(part) + ": " + text
+                                    + " fewer columns" + Operations.at(place) + ": it returns " + results.text(part)
+                                    + ": " + text
                                     + "; a different pool size does not help"),
                     facts);
         }
@@ -160,7 +161,9 @@ final class StoreText {
             return new CauseDescription(
                     "SLOW COMMIT",
                     text,
-                    Change.of(Where.PEER, DatabaseLocks.CHECK + "; run fewer transactions per call" + Operations.at(place)),
+                    Change.of(
+                            Where.PEER,
+                            DatabaseLocks.CHECK + "; run fewer transactions per call" + Operations.at(place)),
                     facts);
         }
         HeldRows.Found found = Statements.writes(text.toLowerCase(Locale.ROOT)) ? heldWhile(Set.of(text)) : null;
@@ -170,7 +173,10 @@ final class StoreText {
         String holder = holderOfRow(text);
         if (holder != null) {
             return new CauseDescription(
-                    "ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + Operations.at(place)), facts);
+                    "ROW LOCK",
+                    text,
+                    Change.of(Where.CODE, holder + "; waiting: " + text + Operations.at(place)),
+                    facts);
         }
         if (waitsForLock(text, sum.eachNanos())) {
             facts.add("others   no other statement is slower, so this one probably waits for a lock");
@@ -300,11 +306,12 @@ final class StoreText {
                 ? "the types of its parameters (a number compared with text uses no index), "
                 : "";
         if (part.name().isEmpty()) {
-            return "check the statements of these calls: their plans, their indexes, the number of rows" + Operations.at(place)
+            return "check the statements of these calls: their plans, their indexes, the number of rows"
+                    + Operations.at(place)
                     + ": no single statement takes most of the time; a different pool size does not help";
         }
-        return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks + Operations.at(place) + ": "
-                + text + values + isNew + "; a different pool size does not help";
+        return "check this statement: its plan, its indexes, " + types + "the number of rows" + locks
+                + Operations.at(place) + ": " + text + values + isNew + "; a different pool size does not help";
     }
 
     /**

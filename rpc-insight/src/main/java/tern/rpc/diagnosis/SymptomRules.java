@@ -193,7 +193,10 @@ final class SymptomRules {
             if (elsewhere) {
                 continue;
             }
-            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !RedisCommands.stopsServer(part.name()))) {
+            if (waits
+                    || (part.kind() == Kind.REDIS
+                            && !part.equals(command)
+                            && !RedisCommands.stopsServer(part.name()))) {
                 String waited = verdict != null ? verdict.resource() : part.name();
                 byCause.pour(part, one, TimesByCause.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
             }

@@ -145,7 +145,8 @@ final class TimeOuts {
      * after timeouts takes longer, although no single attempt took longer than usual.
      */
     private boolean isNoReason(EndedCall call, Part part) {
-        if (call.tookNanos() <= Math.max((double) excess.targetNanos(), Baseline.AS_USUAL * usualNanos(call.method()))) {
+        if (call.tookNanos()
+                <= Math.max((double) excess.targetNanos(), Baseline.AS_USUAL * usualNanos(call.method()))) {
             return true;
         }
         Phase phase = Operations.phase(part.kind());
@@ -330,7 +331,9 @@ final class TimeOuts {
         // Repeated attempts add up to a long time in slow calls, although no attempt takes that long.
         boolean isWithinSlow = timeout <= slow && !areAttempts(part);
         boolean isLong = (isMuchLonger && !isWithinSlow)
-                || (slow > 0 && timeout > Baseline.SLOWER_THAN_USUAL * usually && timeout > Baseline.SLOWER_THAN_USUAL * slow);
+                || (slow > 0
+                        && timeout > Baseline.SLOWER_THAN_USUAL * usually
+                        && timeout > Baseline.SLOWER_THAN_USUAL * slow);
         if (isLong || (answers.areEnough() && answers.meanNanos() > Baseline.AS_USUAL * usually)) {
             return true;
         }

@@ -107,8 +107,7 @@ class BaselineTest {
 
         assertThat(usual.figure("hold orders")).isEqualTo(9);
         assertThat(usual.figure(Baseline.OUTSIDE + "SQL select stock")).isEqualTo(7);
-        assertThat(usual.figure(Baseline.OUTSIDE + "HTTP GET host5999:80"))
-                .isEqualTo(5);
+        assertThat(usual.figure(Baseline.OUTSIDE + "HTTP GET host5999:80")).isEqualTo(5);
         assertThat(usual.figure(Baseline.OUTSIDE + "HTTP GET host0:80")).isEqualTo(-1);
     }
 

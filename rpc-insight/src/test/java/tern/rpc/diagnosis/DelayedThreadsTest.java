@@ -41,8 +41,7 @@ class DelayedThreadsTest {
         return miss(USUAL, usually, during, slower);
     }
 
-    private Diagnosis miss(
-            Consumer<Shop.Steps> usual, Machine usually, Machine during, Consumer<Shop.Steps> slower) {
+    private Diagnosis miss(Consumer<Shop.Steps> usual, Machine usually, Machine during, Consumer<Shop.Steps> slower) {
         shop.machine = usually;
         shop.healthy(usual);
         shop.machine = during;

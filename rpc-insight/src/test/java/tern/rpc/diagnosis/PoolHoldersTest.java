@@ -78,8 +78,7 @@ class PoolHoldersTest {
     @Test
     void callsThatHoldAConnectionAndWaitForASecondOneAreNamed() {
         shop.healthy(USUAL);
-        Holders holders =
-                heldByCalls(call -> runs(call, Thread.currentThread().getId(), Phase.JDBC_CONNECTION));
+        Holders holders = heldByCalls(call -> runs(call, Thread.currentThread().getId(), Phase.JDBC_CONNECTION));
         shop.pass(1);
         shop.diagnostician.look();
         shop.running.clear();

@@ -28,7 +28,6 @@ record DecodedRequest(
             return new DecodedRequest(method, codecs.readRequest(method, json, bytes, length));
         };
         JsonReading<DecodedRequest> jsonReading = reading::read;
-        return codecs.readFirst(
-                frame, exchange.maxRequestBytes(), exchange.connection(), json ? jsonReading : reading);
+        return codecs.readFirst(frame, exchange.maxRequestBytes(), exchange.connection(), json ? jsonReading : reading);
     }
 }

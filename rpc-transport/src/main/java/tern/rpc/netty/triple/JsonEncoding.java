@@ -90,10 +90,9 @@ final class JsonEncoding implements CallEncoding {
             return new DecodedRequest(
                     called,
                     codecs.readRequest(
-                            frame,
-                            exchange.maxRequestBytes(),
-                            exchange.connection(),
-                            (TripleCodecs.JsonReading<@Nullable Object[]>) this::arguments));
+                            frame, exchange.maxRequestBytes(), exchange.connection(), (TripleCodecs.JsonReading<
+                                            @Nullable Object[]>)
+                                    this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             // RESOURCE_EXHAUSTED with Executed.NO does not mean that the message is too large. The server has refused

@@ -20,8 +20,8 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.JsonError;
-import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.JsonEstimate;
+import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.LargeMessages;
 import tern.rpc.serialization.LargeWork;
@@ -294,8 +294,7 @@ public final class TripleCodecs {
                 length = inflated.position();
             }
             if (connection != null) {
-                permits = LargeMessages.startReading(
-                        length, reading.objectBytes(bytes, length), connection.network());
+                permits = LargeMessages.startReading(length, reading.objectBytes(bytes, length), connection.network());
                 if (unpacked != null) {
                     unpacked.startDecoding(length);
                 }
