@@ -15,9 +15,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tern.rpc.ClientFilter;
@@ -116,24 +116,27 @@ class CallingFilterTest {
         }
     }
 
-    static class MapperCustomizer implements JsonMapperBuilderCustomizer {
+    static class MapperSettings {
         @RpcReference
         TokenService tokens;
+    }
 
-        @Override
-        public void customize(JsonMapper.Builder builder) {
-            // The reference stops the start before this call.
+    @Configuration(proxyBeanMethods = false)
+    static class Json {
+        @Bean
+        JsonMapper jsonMapper(MapperSettings settings) {
+            return new JsonMapper();
         }
     }
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({User.class, MapperCustomizer.class})
+    @Import({User.class, MapperSettings.class, Json.class})
     static class UserBeforeJson {}
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({MapperCustomizer.class, User.class})
+    @Import({Json.class, MapperSettings.class, User.class})
     static class JsonBeforeUser {}
 
     @ParameterizedTest
@@ -141,7 +144,7 @@ class CallingFilterTest {
             delimiter = '|',
             value = {
                 "UserBeforeJson | a bean that the client uses, such as a JsonMapper, needs it",
-                "JsonBeforeUser | jsonMapperBuilder needs "
+                "JsonBeforeUser | rpcJsonCodec needs jsonMapper"
             })
     void referenceInABeanForJsonIsNotExplainedAsAFilter(String application, String reason, CapturedOutput output)
             throws ClassNotFoundException {
