@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.JsonEstimate;
 import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Message;
@@ -110,6 +111,7 @@ final class ConsoleStream implements MessageStream {
         @Override
         public @Nullable Object decode() {
             try {
+                JsonEstimate.check(text, 0, text.length);
                 @Nullable Object[] values = json.readArguments(text, 0, text.length, true);
                 return values.length == 0 ? null : values[0];
             } catch (SerializationException e) {

@@ -21,11 +21,18 @@ public final class JsonEstimate {
 
     private JsonEstimate() {}
 
-    /** Returns the memory to reserve for the objects of a request, in bytes. */
+    /**
+     * Returns the memory to reserve for the objects of a request, in bytes.
+     *
+     * @throws SerializationException if the objects do not fit into a quarter of the heap
+     */
     public static long maxBytes(byte[] json, int length) {
-        return LargeMessages.isChecked(length)
-                ? Math.min(LargeMessages.maxObjectBytes(length), MARGIN * bytes(json, 0, length))
-                : 0;
+        if (!LargeMessages.isChecked(length)) {
+            return 0;
+        }
+        long bytes = bytes(json, 0, length);
+        LargeMessages.checkObjects(bytes, length);
+        return Math.min(LargeMessages.maxObjectBytes(length), MARGIN * bytes);
     }
 
     /** @throws SerializationException if the objects do not fit into a quarter of the heap */
@@ -38,23 +45,28 @@ public final class JsonEstimate {
     /** Returns the approximate memory of the objects in bytes. */
     static long bytes(byte[] json, int offset, int length) {
         long bytes = length;
-        boolean isText = false;
-        for (int i = offset; i < offset + length; i++) {
-            byte next = json[i];
-            if (next == '"') {
-                isText = !isText;
-            } else if (isText) {
-                i += next == '\\' ? 1 : 0;
-            } else if (next == ',') {
-                bytes += VALUE_BYTES;
-            } else if (next == ':') {
-                bytes += MEMBER_BYTES;
-            } else if (next == '{') {
-                bytes += OBJECT_BYTES;
-            } else if (next == '[') {
-                bytes += ARRAY_BYTES;
+        int end = offset + length;
+        for (int i = offset; i < end; i++) {
+            switch (json[i]) {
+                case '"' -> i = endOfText(json, i + 1, end);
+                case ',' -> bytes += VALUE_BYTES;
+                case ':' -> bytes += MEMBER_BYTES;
+                case '{' -> bytes += OBJECT_BYTES;
+                case '[' -> bytes += ARRAY_BYTES;
+                default -> {
+                    // a part of a number or literal, or white space
+                }
             }
         }
         return bytes;
+    }
+
+    /** Returns the index of the quotation mark that ends a text, or the end of the message. */
+    private static int endOfText(byte[] json, int start, int end) {
+        int i = start;
+        while (i < end && json[i] != '"') {
+            i += json[i] == '\\' ? 2 : 1;
+        }
+        return i;
     }
 }

@@ -38,7 +38,7 @@ public interface JsonMethod {
      * member has the parameter's name. If the method has several parameters, the body is an array of all values, or an
      * object with the values by name, in which missing values are null. If the method has parameters, an empty body is
      * an error. For arguments in a request's query, use {@link #readQuery} instead. A UTF-8 byte order mark at the
-     * beginning of the body is ignored.
+     * beginning of the body is ignored. The caller has checked the memory of the objects with {@link JsonEstimate}.
      *
      * @param oneMessage whether the body is one message, as in Connect. The body must then be the value of the only
      *     parameter. If the method has no parameters, the body may be any object.

@@ -105,7 +105,6 @@ final class JacksonMethod implements JsonMethod {
 
     @Override
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean oneMessage) {
-        JsonEstimate.check(json, offset, length);
         int mark = byteOrderMark(json, offset, length);
         return body.read(json, offset + mark, length - mark, oneMessage);
     }
