@@ -10,9 +10,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.utils.DefaultZookeeperFactory;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
@@ -64,6 +66,8 @@ final class Session implements AutoCloseable {
     }
 
     private final ZooKeeperSettings settings;
+    private final PacedSessions paced =
+            new PacedSessions(new DefaultZookeeperFactory(), NanoClock.SYSTEM, LockSupport::parkNanos);
     private final CuratorFramework curator;
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
@@ -97,7 +101,7 @@ final class Session implements AutoCloseable {
     /** @param thread runs all tasks of the session on one thread; the session shuts it down */
     Session(ZooKeeperSettings settings, ScheduledExecutorService thread, NanoClock clock) {
         this.settings = settings;
-        this.curator = settings.newClient();
+        this.curator = settings.newClient(paced);
         this.thread = thread;
         this.tasks = new TaskQueue(thread);
         this.nodes = new NodeOperations(this, cutOffLists);
@@ -368,6 +372,7 @@ final class Session implements AutoCloseable {
     public void close() {
         closed = true;
         thread.shutdown();
+        paced.close();
         synchronized (this) {
             curator.close();
         }
