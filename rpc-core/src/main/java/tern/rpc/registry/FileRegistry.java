@@ -264,8 +264,8 @@ public final class FileRegistry implements Registry {
             ProviderDocument after = change.apply(before);
             if (!after.equals(before)) {
                 Path next = target.resolveSibling(target.getFileName() + ".next");
-                Files.deleteIfExists(
-                        next); // A crashed process may have left it, and a link would lead to another file.
+                // A crashed process may have left this file, and a link in its place would lead to another file.
+                Files.deleteIfExists(next);
                 Files.write(next, after.json().getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
                 if (Files.exists(target)) {
                     keepPermissions(target, next);

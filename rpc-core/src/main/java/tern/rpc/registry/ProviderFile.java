@@ -51,7 +51,7 @@ record ProviderFile(Map<String, List<Provider>> services, List<String> problems)
     private static final String WEIGHT_EXPECTED = "a whole number from 0 to " + MAX_WEIGHT;
 
     private static final Pattern ADDRESS_FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
-            + "(?:\\[(?<ipv6>[0-9a-fA-F:.]+)(?<scope>%[^\\]]*)?]|(?<host>[\\w.-]+)):(?<port>\\d{1,5})"
+            + "(?:\\[(?<ipv6>[0-9a-fA-F:.]{1,255})(?<scope>%[^\\]]*)?]|(?<host>[\\w.-]{1,255})):(?<port>\\d{1,5})"
             + "(?:\\?weight=(?<weight>[^&]*))?");
 
     /**

@@ -138,4 +138,19 @@ class OddFilesTest {
                 .contains("a\\r\\nERROR forged://h:1")
                 .doesNotContain("\n", "\r");
     }
+
+    /** Otherwise each line about the provider would contain the whole name. */
+    @Test
+    void hostNameThatIsTooLongIsLeftOut() {
+        ProviderFile content = ProviderFile.parse(
+                "{\"services\":{\"com.acme.Orders\":[\"" + "h".repeat(255) + ":1\",\"" + "h".repeat(256) + ":1\"]}}",
+                true);
+
+        assertThat(content.providers(new Subscription(ORDERS, "dubbo"))).hasSize(1);
+        assertThat(content.problems())
+                .singleElement()
+                .asString()
+                .contains("entry 2 of \"com.acme.Orders\" is left out: its address is")
+                .hasSizeLessThan(300);
+    }
 }

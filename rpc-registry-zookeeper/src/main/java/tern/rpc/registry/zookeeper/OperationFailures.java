@@ -19,11 +19,12 @@ final class OperationFailures {
     }
 
     /**
-     * Returns whether an operation failed because the connection was lost. After the reconnection, the session calls
-     * {@link Session.Listener#connected}.
+     * Returns whether an operation failed because the connection was lost, or because ZooKeeper has rejected the user
+     * and ended the connection. After the reconnection, the session calls {@link Session.Listener#connected}.
      */
     static boolean isConnectionLost(Throwable failure) {
         return isCode(failure, Code.CONNECTIONLOSS)
+                || isCode(failure, Code.AUTHFAILED)
                 || isCode(failure, Code.SESSIONEXPIRED)
                 || isCode(failure, Code.SESSIONMOVED);
     }
@@ -51,6 +52,11 @@ final class OperationFailures {
         return settings.url().hasCredentials()
                 ? "the user or the password is wrong, or the user has no permission"
                 : "the registry requires a user and a password";
+    }
+
+    /** Returns why ZooKeeper has rejected the user, and what to check. */
+    static String denied(ZooKeeperSettings settings) {
+        return whyDenied(settings) + ". " + whatToCheck();
     }
 
     private static String whatToCheck() {

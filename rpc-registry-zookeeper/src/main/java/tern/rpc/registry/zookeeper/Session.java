@@ -10,10 +10,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.utils.DefaultZookeeperFactory;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
@@ -60,6 +66,8 @@ final class Session implements AutoCloseable {
     }
 
     private final ZooKeeperSettings settings;
+    private final PacedSessions paced =
+            new PacedSessions(new DefaultZookeeperFactory(), NanoClock.SYSTEM, LockSupport::parkNanos);
     private final CuratorFramework curator;
     private final ScheduledExecutorService thread;
     private final TaskQueue tasks;
@@ -75,6 +83,7 @@ final class Session implements AutoCloseable {
     private boolean started; // guarded by this
     private volatile long startedNanos;
     private boolean connected; // this field is confined to the session's thread
+    private final DeniedSession denied = new DeniedSession(this); // confined to the session's thread
     private final CutOffLists cutOffLists = new CutOffLists(); // this field is confined to the session's thread
     private long lastSession; // this field is confined to the session's thread
     private long losses; // this field is confined to the session's thread
@@ -92,13 +101,14 @@ final class Session implements AutoCloseable {
     /** @param thread runs all tasks of the session on one thread; the session shuts it down */
     Session(ZooKeeperSettings settings, ScheduledExecutorService thread, NanoClock clock) {
         this.settings = settings;
-        this.curator = settings.newClient();
+        this.curator = settings.newClient(paced);
         this.thread = thread;
         this.tasks = new TaskQueue(thread);
         this.nodes = new NodeOperations(this, cutOffLists);
         this.clock = clock;
         this.outages = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
+        curator.getCuratorListenable().addListener((client, event) -> watched(event.getWatchedEvent()));
     }
 
     private static ScheduledExecutorService newThread() {
@@ -213,6 +223,37 @@ final class Session implements AutoCloseable {
         return connected;
     }
 
+    /** Called by the ZooKeeper client for each event. */
+    private void watched(@Nullable WatchedEvent event) {
+        if (event == null || event.getType() != EventType.None) {
+            return;
+        }
+        if (event.getState() == KeeperState.AuthFailed) {
+            execute(() -> {
+                denied.began();
+                changed(ConnectionState.LOST);
+                lastCause = denied.why();
+                reportOutage();
+            });
+        } else if (event.getState() == KeeperState.SyncConnected) {
+            execute(() -> {
+                // Curator does not report a new connection if it has not noticed the end of the previous one.
+                if (denied.ended() && !connected) {
+                    changed(ConnectionState.RECONNECTED);
+                }
+            });
+        }
+    }
+
+    /** Connects again with a new session, which sends the user and the password again. */
+    void connectAgain() {
+        try {
+            curator.getZookeeperClient().reset();
+        } catch (Exception e) { // Curator declares no narrower exception type.
+            LOG.debug("{} cannot be connected again", settings.url(), e);
+        }
+    }
+
     private void changed(ConnectionState state) {
         if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) {
             long session = sessionId();
@@ -277,7 +318,7 @@ final class Session implements AutoCloseable {
 
     private void checked(long loss, String cause) {
         if (!connected && losses == loss) {
-            lastCause = cause;
+            lastCause = cause.isEmpty() ? denied.why() : cause;
             schedule(() -> check(loss), CHECK_AGAIN_AFTER);
             boolean isLate = clock.nanoTime() - startedNanos >= TimeUnit.MILLISECONDS.toNanos(settings.connectMillis());
             if (lastSession == 0 && (isLate || !cause.isEmpty())) {
@@ -332,6 +373,7 @@ final class Session implements AutoCloseable {
     public void close() {
         closed = true;
         thread.shutdown();
+        paced.close();
         synchronized (this) {
             curator.close();
         }
