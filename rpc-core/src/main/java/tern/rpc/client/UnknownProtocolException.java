@@ -11,8 +11,10 @@ public final class UnknownProtocolException extends IllegalArgumentException {
     private final String protocol;
 
     UnknownProtocolException(String protocol, ServiceKey service, Set<String> known) {
-        super("protocol '" + protocol + "' of " + service + " is not known; expected one of " + known
-                + instead(protocol));
+        super("protocol '" + protocol + "' of " + service + " is not known; "
+                + (known.isEmpty()
+                        ? "the client has no transport, so add one for this protocol to its builder"
+                        : "expected one of " + known + instead(protocol)));
         this.protocol = protocol;
     }
 
