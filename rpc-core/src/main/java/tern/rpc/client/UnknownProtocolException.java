@@ -30,6 +30,7 @@ public final class UnknownProtocolException extends IllegalArgumentException {
             case "grpcs", "tris" -> "; tri is the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
             case "https" ->
                 "; http is the protocol for JSON and tri the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
+            case "injvm" -> "; the address local is the server of the same application";
             case "rest" -> "; http is the protocol for JSON";
             case "dns", "discovery", "lb", "static", "xds" ->
                 "; write the host and port after a known protocol, such as tri://host:9090";

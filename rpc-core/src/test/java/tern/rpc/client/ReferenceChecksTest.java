@@ -38,6 +38,15 @@ class ReferenceChecksTest extends ScriptedProviders {
     }
 
     @Test
+    void protocolOfDubboForTheSameProcessIsAnsweredWithLocal() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol("injvm")
+                        .build()))
+                .isInstanceOf(UnknownProtocolException.class)
+                .hasMessageEndingWith("; the address local is the server of the same application");
+    }
+
+    @Test
     void referenceOfAClientWithoutTransportsIsRefusedWithTheReason() {
         try (RpcClient empty = RpcClient.builder().build()) {
             assertThatThrownBy(() -> empty.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
