@@ -11,8 +11,10 @@ public final class UnknownProtocolException extends IllegalArgumentException {
     private final String protocol;
 
     UnknownProtocolException(String protocol, ServiceKey service, Set<String> known) {
-        super("protocol '" + protocol + "' of " + service + " is not known; expected one of " + known
-                + instead(protocol));
+        super("protocol '" + protocol + "' of " + service + " is not known; "
+                + (known.isEmpty()
+                        ? "the client has no transport, so add one for this protocol to its builder"
+                        : "expected one of " + known + instead(protocol)));
         this.protocol = protocol;
     }
 
@@ -28,6 +30,7 @@ public final class UnknownProtocolException extends IllegalArgumentException {
             case "grpcs", "tris" -> "; tri is the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
             case "https" ->
                 "; http is the protocol for JSON and tri the protocol for gRPC, and rpc.client.ssl.bundle adds TLS";
+            case "injvm" -> "; the address local is the server of the same application";
             case "rest" -> "; http is the protocol for JSON";
             case "dns", "discovery", "lb", "static", "xds" ->
                 "; write the host and port after a known protocol, such as tri://host:9090";

@@ -272,6 +272,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         try {
             return codec.encodeThrowable(failure);
         } catch (SerializationException e) {
+            UntypedExceptions.warn(failure, e);
             return codec.encodeThrowable(new RuntimeException(failure.toString()));
         }
     }

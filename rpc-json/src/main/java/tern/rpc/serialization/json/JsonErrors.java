@@ -89,6 +89,24 @@ final class JsonErrors {
     private static final List<String> UNQUOTED =
             List.of("Unrecognized token", "Unexpected character ('''", "Expected space separating root-level values");
 
+    private static final Set<String> BOOLEANS = Set.of("boolean", "java.lang.Boolean");
+
+    private static final Set<String> NUMBERS = Set.of(
+            "byte",
+            "short",
+            "int",
+            "long",
+            "float",
+            "double",
+            "java.lang.Byte",
+            "java.lang.Short",
+            "java.lang.Integer",
+            "java.lang.Long",
+            "java.lang.Float",
+            "java.lang.Double",
+            "java.math.BigInteger",
+            "java.math.BigDecimal");
+
     /** The classes that Jackson itself chooses for declared interfaces, each with its interface. */
     private static final Map<Class<?>, Class<?>> INTERFACES = Map.of(
             ArrayList.class, List.class,
@@ -185,6 +203,9 @@ final class JsonErrors {
         if (message.contains(OUT_OF_RANGE)) {
             return FOUND_TOO_LARGE;
         }
+        if (mismatch instanceof PlainTimesRead.MillisecondsException) {
+            return ", found a number that is too large for seconds; send a text, in JavaScript that of toISOString()";
+        }
         // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
         boolean isList = type != null
                 && ((type.isArray() && exampleOf(type) == null) || Collection.class.isAssignableFrom(type));
@@ -228,8 +249,14 @@ final class JsonErrors {
         return mismatch.getPath().isEmpty() && declared != null && !declared.isEmpty() ? declared : seen.getName();
     }
 
-    /** Returns the constants of an enum, for example {@code , one of RED, GREEN}; an empty string for other types. */
+    /**
+     * Returns the values of an enum or a boolean, for example {@code , one of RED, GREEN}; an empty string for other
+     * types.
+     */
     private static String constants(@Nullable Class<?> type) {
+        if (type != null && BOOLEANS.contains(type.getName())) {
+            return ", true or false";
+        }
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
             return "";
@@ -263,9 +290,19 @@ final class JsonErrors {
         }
         if (UNQUOTED.stream().anyMatch(message::contains)) {
             return (isTyped ? "expected " + expected + " in JSON, found" : "not JSON: found")
-                    + " text without double quotes" + place + "; write \"text\" with its quotes, in a shell '\"text\"'";
+                    + " text without double quotes" + place + form(expected);
         }
         return "not JSON" + place + (isTyped ? "; expected " + expected + " in JSON" : "");
+    }
+
+    /** Returns how to write a value of the type in JSON. A type that is not known is described like a string. */
+    private static String form(@Nullable String type) {
+        if (type != null && BOOLEANS.contains(type)) {
+            return "; write true or false";
+        }
+        return type != null && NUMBERS.contains(type)
+                ? "; write a number"
+                : "; write \"text\" with its quotes, in a shell '\"text\"'";
     }
 
     /** Returns the exception for a class that Jackson cannot handle, or for an exception thrown by application code. */

@@ -54,7 +54,9 @@ final class QueryArguments {
             List<String> values = query.getOrDefault(names.get(i), List.of());
             if (!values.isEmpty()) {
                 checkBase64(parameter, values);
-                arguments[i] = withAdvice(values, () -> parse(parameter, named(parameter, values)));
+                String name = names.get(i);
+                arguments[i] = withAdvice(
+                        values, commas(parameter, name, values), () -> parse(parameter, named(parameter, values)));
             } else if (parameter.kind() == Position.Kind.OTHER) {
                 arguments[i] = ofProperties(parameter, query);
             } else {
@@ -96,7 +98,7 @@ final class QueryArguments {
             return parameter.missing();
         }
         List<String> values = properties.values().stream().flatMap(List::stream).toList();
-        return withAdvice(values, () -> parse(parameter, object(properties)));
+        return withAdvice(values, "", () -> parse(parameter, object(properties)));
     }
 
     /**
@@ -114,17 +116,26 @@ final class QueryArguments {
         Object value();
     }
 
+    /** Returns the advice for a list whose elements are probably separated by commas; an empty string otherwise. */
+    private static String commas(Position parameter, String name, List<String> values) {
+        return parameter.kind() == Position.Kind.ARRAY
+                        && values.stream().anyMatch(value -> value.indexOf(',') >= 0 && !looksLikeJson(value))
+                ? "; a comma does not separate elements, so repeat the parameter: " + name + "=…&" + name + "=…"
+                : "";
+    }
+
     /**
      * Decodes values. If a time has a space instead of the plus sign of its offset, the error message explains the
      * mistake.
+     *
+     * @param advice what else to add to an error message
      */
-    private static @Nullable Object withAdvice(List<String> values, Decoding decoding) {
+    private static @Nullable Object withAdvice(List<String> values, String advice, Decoding decoding) {
         try {
             return decoding.value();
         } catch (SerializationException e) {
-            throw values.stream().anyMatch(QueryArguments::lostPlus)
-                    ? new SerializationException(e.getMessage() + PLUS)
-                    : e;
+            String plus = values.stream().anyMatch(QueryArguments::lostPlus) ? PLUS : "";
+            throw plus.isEmpty() && advice.isEmpty() ? e : new SerializationException(e.getMessage() + advice + plus);
         }
     }
 

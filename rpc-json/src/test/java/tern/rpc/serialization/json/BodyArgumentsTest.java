@@ -516,6 +516,23 @@ class BodyArgumentsTest {
                 .hasMessage("Parcels/send, parameter 1 (parcel) at " + message);
     }
 
+    interface Switches {
+        void set(boolean on);
+
+        void count(Integer pieces);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+        set   | True  | expected boolean in JSON, found text without double quotes at line 1, column 1; write true or false
+        set   | "yes" | expected boolean, true or false
+        count | five  | expected java.lang.Integer in JSON, found text without double quotes at line 1, column 1; write a number
+        """)
+    void wordInPlaceOfABooleanOrANumberIsAnsweredWithItsForm(String method, String json, String message) {
+        assertThatThrownBy(() -> Texts.of(Switches.class, method).arguments(json))
+                .hasMessageEndingWith("): " + message);
+    }
+
     @Test
     void keyOfAMapInAnotherFormIsNamedAsAKey() {
         assertThatThrownBy(() -> Texts.of(Parcels.class, "count").arguments("{\"two\":\"RED\"}"))

@@ -201,4 +201,20 @@ class QueryArgumentsTest {
         assertThat(method("from").query("start=2026-01-31T12:30:00+01:00&key=A+I="))
                 .isNotNull();
     }
+
+    interface Lists {
+        void numbers(List<Integer> ids);
+
+        void words(List<String> names);
+    }
+
+    @Test
+    void commasBetweenTheElementsOfAListAreExplained() {
+        assertThatThrownBy(() -> Texts.of(Lists.class, "numbers").query("ids=1,2"))
+                .hasMessage("Lists/numbers, parameter 1 (ids) at $[0]: expected java.lang.Integer; a comma does not"
+                        + " separate elements, so repeat the parameter: ids=…&ids=…");
+        assertThatThrownBy(() -> Texts.of(Lists.class, "numbers").query("ids=one"))
+                .hasMessageEndingWith("expected java.lang.Integer");
+        assertThat(Texts.of(Lists.class, "words").query("names=a,b")).containsExactly(List.of("a,b"));
+    }
 }

@@ -37,7 +37,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     /** No fixed addresses, for references whose addresses come from a registry. */
     static final Addresses NONE = new Addresses(null, List.of());
 
-    private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
+    private static final Pattern LOCAL_WITH_MORE = Pattern.compile("(?i)local(:/.*|:\\d+|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 
     /** The address of the server in the same application, which is called in-process, without a network. */
@@ -80,7 +80,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                 throw new InvalidPropertyException(
                         property,
                         "'" + withoutUser(String.join(",", urls)) + "'",
-                        "local without a host and without other addresses, for the server of this application");
+                        "local without a host and without other addresses, for the server of this application"
+                                + (urls.size() == 1 ? "; write local, in small letters and without a port" : ""));
             }
             if (url.isBlank() && urls.size() > 1) {
                 throw new InvalidPropertyException(

@@ -29,6 +29,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.UntypedExceptions;
 
 /** A request on a dubbo connection, and its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
@@ -254,7 +255,7 @@ final class DubboServerCall extends NettyServerCall {
         try {
             enqueue(DubboStatus.OK, writer -> writeException(writer, failure, metadata));
         } catch (Throwable e) {
-            Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
+            UntypedExceptions.warn(failure, e);
             Throwable plain = new RuntimeException(Thrown.text(failure));
             plain.setStackTrace(Thrown.trace(failure));
             send(writer -> writeException(writer, plain, metadata));
