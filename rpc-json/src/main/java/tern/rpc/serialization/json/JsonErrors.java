@@ -28,6 +28,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
@@ -63,6 +64,9 @@ final class JsonErrors {
 
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
+
+    /** The beginning of Jackson's messages about a string without content, where another type is declared. */
+    private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
     private static final String NOT_UTF_8 = "Invalid UTF-8";
@@ -180,6 +184,9 @@ final class JsonErrors {
         }
         if (message.contains(OUT_OF_RANGE)) {
             return FOUND_TOO_LARGE;
+        }
+        if (NO_CONTENT.matcher(message).lookingAt()) {
+            return ", found an empty text";
         }
         // Jackson reports a wrong element with the type of the element. If the expected type is a list, the list itself
         // is missing.
