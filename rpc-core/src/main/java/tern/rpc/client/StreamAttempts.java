@@ -306,6 +306,11 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
+    /** Returns whether the caller or the deadline has ended the call, rather than its server or its connection. */
+    boolean isCutShort(long now) {
+        return cancelled != null || deadline.isExpired(now);
+    }
+
     private void cancel(String what, Throwable cause) {
         cancel(
                 cause instanceof RpcException rpc

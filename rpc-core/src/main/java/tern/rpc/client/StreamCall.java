@@ -248,7 +248,9 @@ final class StreamCall implements StreamAttempts.Listener {
         } catch (Throwable e) {
             cause = e;
         }
-        long elapsedNanos = template.clock().nanoTime() - started;
+        long now = template.clock().nanoTime();
+        long elapsedNanos = now - started;
+        boolean early = attempts.isCutShort(now);
         operation.end();
         NestedCall observed = nested;
         if (observed != null) {
@@ -264,7 +266,11 @@ final class StreamCall implements StreamAttempts.Listener {
             answers.complete();
             result.complete(value);
         } else {
-            answers.fail(cause);
+            if (early || (cause instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED)) {
+                answers.failEarly(cause);
+            } else {
+                answers.fail(cause);
+            }
             result.completeExceptionally(cause);
         }
     }

@@ -240,7 +240,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             return;
         }
         over = reason;
-        requests.fail(reason);
+        requests.failEarly(reason);
         MessageWriter sending = writer;
         if (sending != null) {
             sending.over();

@@ -151,7 +151,9 @@ class StreamAttemptsTest {
         second.answer("a");
         second.complete();
         assertThat(answers.rest()).containsExactly("a");
-        assertThat(second.requested.stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+        assertThat(second.requested.stream().mapToInt(Integer::intValue).sum())
+                .as("the requested answers and those in advance")
+                .isEqualTo(16);
     }
 
     @Test

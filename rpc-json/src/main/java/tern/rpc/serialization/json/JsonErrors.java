@@ -28,6 +28,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
@@ -63,6 +64,9 @@ final class JsonErrors {
 
     /** A part of Jackson's message about a number that does not fit into the declared type. */
     private static final String OUT_OF_RANGE = "out of range";
+
+    /** The beginning of Jackson's messages about a string without content, where another type is declared. */
+    private static final Pattern NO_CONTENT = Pattern.compile("Cannot coerce (empty|blank) String");
 
     /** The beginning of Jackson's messages about bytes that are not UTF-8. */
     private static final String NOT_UTF_8 = "Invalid UTF-8";
@@ -205,6 +209,9 @@ final class JsonErrors {
         }
         if (mismatch instanceof PlainTimesRead.MillisecondsException) {
             return ", found a number that is too large for seconds; send a text, in JavaScript that of toISOString()";
+        }
+        if (NO_CONTENT.matcher(message).lookingAt()) {
+            return ", found an empty text";
         }
         // For a wrong element, Jackson reports the element type. If it reports a list type, the list itself is missing.
         boolean isList = type != null

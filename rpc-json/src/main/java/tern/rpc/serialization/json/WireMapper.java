@@ -16,6 +16,8 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JacksonModule;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,6 +33,16 @@ final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
+
+    private static final List<Class<?>> PRIMITIVES = List.of(
+            boolean.class,
+            byte.class,
+            char.class,
+            short.class,
+            int.class,
+            long.class,
+            float.class,
+            double.class);
 
     /** Copies a mapper, but with a different factory, because Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
@@ -62,6 +74,9 @@ final class WireMapper extends JsonMapper.Builder {
         WireMapper mapper = new WireMapper(user, factory);
         List<JacksonModule> ofUser = new ArrayList<>();
         mapper.withModules(ofUser::add);
+        // Without this setting, an empty string would silently become 0 or false.
+        PRIMITIVES.forEach(type -> mapper.withCoercionConfig(
+                type, coercions -> coercions.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail)));
         return mapper.removeAllModules()
                 .addModule(new WireInstantiators())
                 .addModules(ofUser)
