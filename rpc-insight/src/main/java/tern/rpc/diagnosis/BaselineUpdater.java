@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.CallRecords.Sums;
@@ -170,6 +171,12 @@ final class BaselineUpdater {
         }
     }
 
+    /** Keeps the operations that calls ran in the last second, shortly after the start. */
+    void learnStart(CounterSnapshot before) {
+        UsualOperations.learnOfStart(usual, records.good(before.atNanos()));
+        UsualOperations.learnOfStart(usual, records.bad(before.atNanos()));
+    }
+
     /**
      * Learns the usual times of rarely called methods that have never met the target, such as long polls and reports.
      * Learns these usual times only from a second in which no other calls were late. If these usual times were not
@@ -191,10 +198,13 @@ final class BaselineUpdater {
      * Removes the calls to methods that have never met the target and whose usual times are still unknown, such as long
      * polls. Their long times would hide the cause. Removes nothing if no other calls miss the target. Calls that
      * mostly decode their request are kept, because this work may slow down other calls.
+     *
+     * @param hinders whether a call may slow down other calls in another way
      */
-    List<EndedCall> withoutSlowMethods(List<EndedCall> bad) {
+    List<EndedCall> withoutSlowMethods(List<EndedCall> bad, Predicate<EndedCall> hinders) {
         List<EndedCall> others = bad.stream()
                 .filter(call -> call.failure() != null
+                        || hinders.test(call)
                         || usual.of(call.method()) != null
                         || 2 * call.ledger().nanos(Phase.DECODE, call.endedNanos()) > call.tookNanos()
                         || !hasNeverMetTarget(call.method(), false))

@@ -32,7 +32,15 @@ final class CallSamples {
     private final Map<CallLedger, List<Sample>> byCall = new IdentityHashMap<>();
     private final Map<String, Shares> byMethod = new HashMap<>();
 
+    private final double waitingShare;
+
     CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples) {
+        this(bad, samples, 0);
+    }
+
+    /** @param waitingShare the share of its active time for which a thread waits for a processor */
+    CallSamples(List<EndedCall> bad, Map<CallLedger, Samples> samples, double waitingShare) {
+        this.waitingShare = waitingShare;
         Map<String, Map<CallLedger, List<Sample>>> found = new LinkedHashMap<>();
         for (EndedCall call : bad) {
             Samples known = samples.get(call.ledger());
@@ -46,7 +54,7 @@ final class CallSamples {
         Map<String, String> holders = CommonNames.holders(all);
         found.forEach((method, calls) -> {
             CommonNames names = new CommonNames(CommonNames.caller(calls.values()), holders);
-            Shares shares = new Shares();
+            Shares shares = new Shares(waitingShare);
             calls.forEach((ledger, list) -> {
                 List<Sample> counted = list.stream().map(names::of).toList();
                 byCall.put(ledger, counted);
@@ -58,7 +66,7 @@ final class CallSamples {
 
     /** Returns the estimated share of each activity in a call's time, computed from the call's samples. */
     Shares of(CallLedger call) {
-        Shares shares = new Shares();
+        Shares shares = new Shares(waitingShare);
         shares.add(list(call));
         return shares;
     }
@@ -308,6 +316,11 @@ final class CallSamples {
     boolean isRepeatedBetween(Part wait, Phase phase) {
         Set<String> methods = innermostMethodsOf(wait);
         return byCall.values().stream().anyMatch(list -> isBetween(list, wait, phase, methods));
+    }
+
+    /** Returns whether the given line lies in a method that waits in the given way, or in the caller of such a method. */
+    boolean isNear(Part wait, @Nullable String line) {
+        return line != null && innermostMethodsOf(wait).stream().anyMatch(method -> line.startsWith(method + ":"));
     }
 
     private static boolean isBetween(List<Sample> call, Part wait, Phase phase, Set<String> methods) {

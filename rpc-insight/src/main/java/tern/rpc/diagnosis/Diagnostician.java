@@ -255,6 +255,9 @@ public final class Diagnostician {
             history.add(History.Figures.of(wall.instant(), before, current, counts, seen));
         }
         check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
+        if (before != null && !watch.isWarm()) {
+            updater.learnStart(before);
+        }
         if (watch.isHealthy()) {
             updater.learn(now, before, current, counts, seen, outside(now));
         } else if (before != null && (!watch.isWarm() || (since != null && now - sinceNanos > LONG_MISS_NANOS))) {
@@ -411,9 +414,10 @@ public final class Diagnostician {
         }
         bad.removeIf(usual::isUsual);
         bad = SlowCallers.without(bad, sampler.samples(), targetNanos);
-        boolean mayHinderOthers = counts.refused() > 0 || seen.isFull() || SlowCallers.waitForWorkers(bad, targetNanos);
-        if (!mayHinderOthers) {
-            bad = updater.withoutSlowMethods(bad);
+        if (counts.refused() == 0 && !SlowCallers.waitForWorkers(bad, targetNanos)) {
+            // While the processors are full, a slow method may be the reason, unless its threads wait.
+            bad = updater.withoutSlowMethods(
+                    bad, call -> seen.isFull() && !PossibleLongPolls.hasWaited(call, sampler.samples()));
         }
         if (bad.isEmpty() && counts.refused() == 0) {
             return; // Without new evidence, the last diagnosis stays published.

@@ -81,7 +81,8 @@ final class ExcessTime {
 
     ExcessTime(Evidence evidence) {
         this.evidence = evidence;
-        this.samples = new CallSamples(evidence.bad(), evidence.samples());
+        this.samples = new CallSamples(
+                evidence.bad(), evidence.samples(), evidence.machine().waitingShare());
         this.ownTimes = UsualOwnTimes.of(evidence.bad(), evidence.samples(), evidence.targetNanos());
         this.hiddenTimeOuts = new HiddenTimeOuts(evidence.bad(), evidence.good()).find();
         Map<String, List<EndedCall>> byMethod = new TreeMap<>();

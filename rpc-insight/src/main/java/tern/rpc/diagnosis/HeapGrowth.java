@@ -35,6 +35,12 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      */
     private static final double MAX_DECREASE = 0.25;
 
+    /**
+     * At least this share of the growth must fall into the second half of the time. A cache that has been filled once
+     * also grows, but then stays as it is.
+     */
+    private static final double MIN_RECENT = 0.2;
+
     /** The growth is measured over this number of major collections. A major collection frees all unused objects. */
     private static final int MIN_MAJOR = 2;
 
@@ -111,7 +117,8 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * that the growth within one minute is small.
      *
      * @param least the least memory that was used after a collection in each minute, the oldest first
-     * @param areFreed whether collections have freed unused old objects, so that the old objects are in use
+     * @param areFreed whether collections have freed unused old objects during the growth, so that the old objects are
+     *     in use
      */
     static @Nullable HeapGrowth ofMinutes(List<Use> least, double heapBytes, boolean areFreed) {
         double minShare = areFreed ? MIN_SHARE_OTHERS : MIN_SHARE_UNMARKED;
@@ -134,7 +141,7 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
      * Returns the index of the collection that left the least memory in use; the last such collection if there are
      * several.
      */
-    private static int least(List<Use> uses) {
+    static int least(List<Use> uses) {
         int smallest = 0;
         for (int i = 0; i < uses.size(); i++) {
             smallest = uses.get(i).bytes <= uses.get(smallest).bytes ? i : smallest;
@@ -166,11 +173,23 @@ record HeapGrowth(double fromShare, double toShare, double seconds, double keptP
         double grown = last.bytes - (double) first.bytes;
         double seconds = (last.atNanos - first.atNanos) / 1e9;
         double toFull = (heapBytes - last.bytes) * seconds / grown;
-        boolean grows = grown >= MIN_GROWTH * heapBytes && decrease <= MAX_DECREASE * grown;
+        boolean grows = grown >= MIN_GROWTH * heapBytes
+                && decrease <= MAX_DECREASE * grown
+                && last.bytes - (double) mostBefore(first.atNanos + (last.atNanos - first.atNanos) / 2, uses, from)
+                        >= MIN_RECENT * grown;
         return grows && seconds >= MIN_SECONDS && last.bytes >= minShare * heapBytes && toFull <= maxSecondsToFull
                 ? new HeapGrowth(
                         first.bytes / heapBytes, last.bytes / heapBytes, seconds, grown / seconds, Math.max(0, toFull))
                 : null;
+    }
+
+    /** Returns the most memory that was used until the given time, from the given collection on. */
+    private static long mostBefore(long untilNanos, List<Use> uses, int from) {
+        return uses.subList(from, uses.size()).stream()
+                .filter(use -> use.atNanos - untilNanos <= 0)
+                .mapToLong(use -> use.bytes)
+                .max()
+                .orElse(0);
     }
 
     /**

@@ -63,7 +63,11 @@ final class LeastUses {
         if (last == null || now - last.fromNanos > 2 * MINUTE_NANOS) {
             return null;
         }
-        boolean areFreed = paused >= MUCH_PAUSED || known.stream().skip(1).anyMatch(minute -> minute.frees);
-        return HeapGrowth.ofMinutes(known.stream().map(minute -> minute.least).toList(), heapBytes, areFreed);
+        List<Use> least = known.stream().map(minute -> minute.least).toList();
+        // A collection that freed old objects before most of the growth does not show whether the grown part is in use.
+        int middle = (HeapGrowth.least(least) + least.size()) / 2;
+        boolean areFreed = paused >= MUCH_PAUSED
+                || known.subList(middle, known.size()).stream().anyMatch(minute -> minute.frees);
+        return HeapGrowth.ofMinutes(least, heapBytes, areFreed);
     }
 }

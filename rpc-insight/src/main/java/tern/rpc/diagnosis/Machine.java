@@ -60,6 +60,9 @@ record Machine(
 
     private static final double FULL = 0.8;
 
+    /** A quota makes calls late if it stops the process in more than this share of its periods. */
+    static final double THROTTLED = 0.05;
+
     /** The processors are as busy as usual if the difference is below this share of their whole time. */
     private static final double MUCH_BUSIER = 0.1;
 
@@ -404,6 +407,16 @@ record Machine(
     /** Returns whether most of this process's processor time is used by the garbage collector. */
     boolean isBusyWithCollector() {
         return collectorThreads() > 0.5 * Math.max(0.1, own());
+    }
+
+    /**
+     * Returns the share of its active time for which a thread that serves calls waits for a processor, if work other
+     * than calls takes the processors, or if a quota does; otherwise 0. Times that no sample measures can be divided by
+     * this share.
+     */
+    double waitingShare() {
+        boolean isTaken = isDelayedByOtherThreads() || isFullOfOthers() || throttled > THROTTLED;
+        return isTaken && delay.isLonger() ? delay.perRun() / (1 + delay.perRun()) : 0;
     }
 
     /** Returns whether threads that serve no call use most of this process's processor time. */

@@ -34,6 +34,9 @@ final class OperationCounts {
     /** Calls run an operation behind a cache more often if their number is at least this multiple of the usual one. */
     private static final double MORE_MISSES = 2;
 
+    /** Two numbers of operations are similar if the smaller one is at least this share of the larger one. */
+    private static final double SIMILAR = 0.7;
+
     private static final double HALF = 0.5;
 
     /**
@@ -102,11 +105,11 @@ final class OperationCounts {
         UsualOf usual = usual(part.kind(), phase, name, methods);
         double now = perCall(phase, name, methods);
         double each = operations.of(phase, name).eachNanos();
-        if (usual.count <= 0 || usual.eachNanos < 0 || each <= 0) {
+        if (usual.count < 0 || each <= 0) {
             return false;
         }
-        boolean isMore = now >= MANY_MORE * usual.count && hasGrownMore(now, usual, each);
-        if (!isMore && !isMissed(usual, now, each)) {
+        boolean isMore = usual.count > 0 && now >= MANY_MORE * usual.count && hasGrownMore(now, usual, each);
+        if (!isMore && !isMissed(usual, now, each) && !isOfStart(part, phase, methods)) {
             return false;
         }
         // If other operations of the same kind have become rarer by the same amount, this operation has only replaced
@@ -128,15 +131,49 @@ final class OperationCounts {
         String name = name(part);
         Map<String, Integer> methods = methodsThatRun(phase, name);
         UsualOf usual = usual(part.kind(), phase, name, methods);
-        return isMissed(
-                usual, perCall(phase, name, methods), operations.of(phase, name).eachNanos());
+        return isMissed(usual, perCall(phase, name, methods), operations.of(phase, name).eachNanos())
+                || isOfStart(part, phase, methods);
+    }
+
+    /**
+     * Returns whether calls ran the given operation soon after the start, did not run it later, and run it again now: a
+     * cache was empty at the start, and no longer holds the values. The operation must be short, or take about as long
+     * as at the start.
+     */
+    private boolean isOfStart(Part part, Phase phase, Map<String, Integer> methods) {
+        String name = name(part);
+        double then = operations.ofStart(phase, name, methods.keySet());
+        return then >= 0
+                && isUnusual(part.kind(), phase, name, methods)
+                && perCall(phase, name, methods) >= HALF
+                && (areMany(part.kind(), name) || operations.of(phase, name).eachNanos() <= SLOWER * then);
     }
 
     private static boolean isMissed(UsualOf usual, double now, double each) {
+        if (usual.count <= 0 || usual.eachNanos < 0) {
+            return false;
+        }
+        // While a value is loaded slowly, more calls find no value. A slow load therefore leads to more loads, too, but
+        // not by a larger factor than that of its time, unless nearly each call finds no value.
+        boolean areLoadsTheReason = now >= BEHIND_CACHE || hasGrownMore(now, usual, each);
         boolean isCached = usual.count <= BEHIND_CACHE && now <= ONCE;
         return isCached
-                && (now >= MANY_MORE * usual.count
+                && ((now >= MANY_MORE * usual.count && areLoadsTheReason)
                         || (now >= MORE_MISSES * usual.count && each <= SLOWER * usual.eachNanos));
+    }
+
+    /** Returns whether calls run two operations of one kind about equally often, both now and usually. */
+    boolean areEquallyFrequent(Part one, Part other) {
+        Phase phase = phase(one);
+        Map<String, Integer> methods = methodsThatRun(phase, name(other));
+        return areSimilar(
+                        usual(one.kind(), phase, name(one), methods).count,
+                        usual(other.kind(), phase, name(other), methods).count)
+                && areSimilar(perCall(phase, name(one), methods), perCall(phase, name(other), methods));
+    }
+
+    private static boolean areSimilar(double one, double other) {
+        return Math.min(one, other) >= SIMILAR * Math.max(one, other);
     }
 
     /**
@@ -248,12 +285,15 @@ final class OperationCounts {
                 number(usual(kind, counted, name, methods).count));
     }
 
-    /** Returns the current number of the given operations per call, divided by the usual number. */
-    String factor(Part part) {
+    /** Returns how much more often than usual calls run the operation, as in {@code 3.0 times as often as usual}. */
+    String moreOften(Part part) {
         Phase phase = phase(part);
         String name = name(part);
         Map<String, Integer> methods = methodsThatRun(phase, name);
-        return number(perCall(phase, name, methods) / usual(part.kind(), phase, name, methods).count);
+        double usually = usual(part.kind(), phase, name, methods).count;
+        return usually <= 0
+                ? "more often than usual"
+                : number(perCall(phase, name, methods) / usually) + " times as often as usual";
     }
 
     private static Phase phase(Part part) {

@@ -51,6 +51,20 @@ final class Operations {
         return answers.areOfSameServer(operation, other);
     }
 
+    /** Returns whether the names of two operations show that they run on different servers. */
+    boolean areOfOtherServers(String operation, String other) {
+        return !OperationNames.store(operation).isEmpty()
+                && !OperationNames.store(other).isEmpty()
+                && !areOfSameServer(operation, other);
+    }
+
+    /** Returns whether all operations on the server of the given operation became slower. */
+    boolean isServerSlower(Part operation) {
+        Kind kind = operation.kind();
+        return !allSlower(kind).isEmpty()
+                || !allSlowerOf(kind, OperationNames.store(operation.name())).isEmpty();
+    }
+
     /** Returns the phase in which operations of the given kind run; null if the kind does not represent operations. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
@@ -176,6 +190,18 @@ final class Operations {
                         .filter(nanos -> nanos >= 0)
                         .average()
                         .orElse(-1);
+    }
+
+    /**
+     * Returns the longest time of an operation that calls to the given methods ran soon after the start, when caches
+     * were empty; -1 if they did not run it.
+     */
+    double ofStart(Phase phase, String name, Set<String> methods) {
+        return each(phase).keySet().stream()
+                .filter(known -> OperationNames.isNamed(known, name))
+                .flatMap(known -> methods.stream().map(method -> usual.ofStart(phase, method, known)))
+                .max(Double::compare)
+                .orElse(-1.0);
     }
 
     /**
@@ -335,11 +361,13 @@ final class Operations {
      * Returns whether all other operations of the given kind, on the same data source or Redis server, take about their
      * usual time in late or failed calls. Ignores slowdowns that are small compared with the slowdown of the given
      * operation. On a busy machine, all operations become slightly slower.
+     *
+     * @param eachNanos the time of the given operation
      */
-    boolean othersAreAsUsual(Phase phase, String name) {
+    boolean othersAreAsUsual(Phase phase, String name, double eachNanos) {
         String store = OperationNames.store(name);
         Map<String, Double> each = each(phase);
-        double additional = each.getOrDefault(name, 0.0) - Math.max(0, usualEach(phase, name));
+        double additional = eachNanos - Math.max(0, usualEach(phase, name));
         for (Map.Entry<String, Double> entry : each.entrySet()) {
             double usually = usualEach(phase, entry.getKey());
             if (!entry.getKey().equals(name)

@@ -45,6 +45,21 @@ final class PossibleLongPolls {
         return call.phase() == Phase.OWN && last != null && last.part().kind() == Part.Kind.RESULT;
     }
 
+    /**
+     * Returns whether at least half of the call's samples show that its thread waited for another thread. Such a call
+     * takes no processor from other calls.
+     */
+    static boolean hasWaited(EndedCall call, Map<CallLedger, Sampler.Samples> samples) {
+        Sampler.Samples known = samples.get(call.ledger());
+        if (known == null || known.list.isEmpty()) {
+            return false;
+        }
+        long waits = known.list.stream()
+                .filter(sample -> sample.part().kind() == Part.Kind.RESULT)
+                .count();
+        return 2 * waits >= known.list.size();
+    }
+
     private static boolean waitsForOthers(RunningCall call) {
         return call.phase() == Phase.UNATTRIBUTED
                 && call.ledger().unfinished().isEmpty()

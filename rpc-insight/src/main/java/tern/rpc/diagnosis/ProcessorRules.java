@@ -14,12 +14,13 @@ import tern.rpc.pool.PoolSnapshot;
  */
 final class ProcessorRules {
 
-    private static final double THROTTLED = 0.05;
-
     /** Times below this share of the extra time are ignored. */
     private static final double NOTABLE = 0.1;
 
     private static final double HALF = 0.5;
+
+    /** A quota that stops the process in more than this share of its periods also delays answers. */
+    private static final double MOSTLY_THROTTLED = 0.25;
 
     /** Work takes longer if it takes at least this share of the extra time. */
     private static final double SMALL = 0.05;
@@ -61,10 +62,20 @@ final class ProcessorRules {
         this.byCause = byCause;
     }
 
-    /** Attributes the wait for a processor to the container's CPU quota if the process is being throttled. */
+    /**
+     * Attributes a part of the unexplained time to the wait for a processor, if work other than calls takes the
+     * processors. Then attributes this wait to the container's CPU quota if the process is being throttled.
+     */
     void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
-        if (byCause.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
+        double waits = evidence.machine().waitingShare();
+        Times divided = new Times();
+        divided.add(part, waits);
+        divided.add(Part.of(Kind.UNEXPLAINED), 1 - waits);
+        if (waits > 0) {
+            byCause.divide(Part.of(Kind.UNEXPLAINED), divided);
+        }
+        if (byCause.of(part) > 0 && evidence.machine().throttled() > Machine.THROTTLED) {
             byCause.move(part, Part.of(Kind.THROTTLED));
         }
     }
@@ -112,7 +123,7 @@ final class ProcessorRules {
      */
     void passOnToProcessors() {
         Machine machine = evidence.machine();
-        Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
+        Part processors = machine.throttled() > Machine.THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
         double all = byCause.sum();
         Times waiting = byCause.only(part -> (Operations.phase(part.kind()) != null && !excess.isMostlyFailure(part))
                 || part.kind() == Kind.UNEXPLAINED);
@@ -131,11 +142,13 @@ final class ProcessorRules {
                 || isEverythingSlower
                 || waiting.longestFirst().stream().anyMatch(this::isOfAllServers)
                 || (isFullOfOtherWork() && operations >= SEVERAL)
-                || (kinds == 1 && byCause.of(processors) >= NOTABLE * all && machine.isDelayedByOtherThreads());
+                || (kinds == 1
+                        && byCause.of(processors) >= NOTABLE * all
+                        && (machine.isDelayedByOtherThreads() || machine.throttled() > MOSTLY_THROTTLED));
         boolean waits =
                 byCause.of(processors) >= NOTABLE * all && !machine.delay().isAsUsual();
         boolean isFull = machine.isFull() && (!machine.isUsuallyAsBusy() || waits);
-        if (isOneSlow || !many || !(isFull || machine.throttled() > THROTTLED)) {
+        if (isOneSlow || !many || !(isFull || machine.throttled() > Machine.THROTTLED)) {
             return;
         }
         for (Part part : waiting.longestFirst()) {

@@ -69,7 +69,7 @@ final class RedisText {
         if (loops != null) {
             return loops;
         }
-        if (counts.areMany(part.kind(), part.name())) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY COMMANDS",
                     name,

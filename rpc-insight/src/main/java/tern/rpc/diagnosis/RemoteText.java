@@ -19,6 +19,9 @@ final class RemoteText {
     private static final String AT = " at ";
     private static final double LOSSY = 0.01;
 
+    /** A provider hangs if its answers take at least this multiple of their usual time, and a timeout ends them. */
+    private static final double HANGS = 10;
+
     /** Calls are considered to repeat failed requests if they send at least this multiple of the usual number. */
     private static final double REPEATED = 3;
 
@@ -50,21 +53,25 @@ final class RemoteText {
                             + Operations.at(place)
                             + ": it was cleared, its entries expire at once, it is too small, its"
                             + " keys have changed, or its server has lost them; calls run " + part.name() + " "
-                            + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
+                            + counts.moreOften(part) + " (" + counts.numbers(part)
                             + "); a different pool size does not help");
         }
         return Change.of(
                 Where.CODE,
-                "find out why calls run this " + counts.factor(part) + " times as often as usual" + Operations.at(place)
+                "find out why calls run this " + counts.moreOften(part) + Operations.at(place)
                         + ": a cache in front of it was cleared, is too small, expires too soon or has other keys; or"
                         + " code runs it for more elements: " + part.name() + "; a different pool size does not help");
     }
 
     /** Returns the addition to the advice for many operations, if calls usually run far fewer of them. */
     static String usuallyFewer(OperationCounts counts, Part part) {
-        return counts.areMore(part)
-                ? "; calls run it " + counts.factor(part) + " times as often as usual (" + counts.numbers(part)
-                        + "), so a cache in front of it may no longer hold the values"
+        if (counts.areMore(part)) {
+            return "; calls run it " + counts.moreOften(part) + " (" + counts.numbers(part)
+                    + "), so a cache in front of it may no longer hold the values";
+        }
+        return counts.areNew(part)
+                ? "; calls do not usually run it, so new code runs it, or a cache in front of it no longer holds the"
+                        + " values"
                 : "";
     }
 
@@ -135,7 +142,7 @@ final class RemoteText {
         if (OperationNames.isRedirected(part.name()) && counts.areMoreRedirects()) {
             return redirects(part, facts);
         }
-        if (counts.areMany(Kind.HTTP, part.name())) {
+        if (counts.areMany(Kind.HTTP, part.name()) && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY HTTP CALLS",
                     host,
@@ -268,7 +275,8 @@ final class RemoteText {
                 && !part.name().isEmpty()
                 && !part.name().contains(AT)
                 && sum.count() >= Operations.MANY
-                && !isSlowEverywhere(part)) {
+                && !isSlowEverywhere(part)
+                && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY REMOTE CALLS",
                     service,
@@ -320,6 +328,11 @@ final class RemoteText {
     private String ask(Part part, String service) {
         String of = service.startsWith(StackReader.CALLED) ? " " : " of ";
         String only = OperationNames.storeOfAll(part);
+        if (hangs(part)) {
+            return "check whether the process of " + service + " runs: it answers none of its methods in time, so it is"
+                    + " most likely paused (garbage collector, signal) or overloaded; read its diagnosis and log; then"
+                    + " check the network to it";
+        }
         if (only != null && operations.isSameForAll(Kind.RPC, only)) {
             return "check the network to " + service
                     + " (packets that are lost or late, a proxy), or read its diagnosis: each of its methods takes"
@@ -335,7 +348,20 @@ final class RemoteText {
                         + " a proxy)";
     }
 
+    /** Returns whether the timeout ends calls to all methods of a provider, and is much longer than the usual answer. */
+    private boolean hangs(Part part) {
+        String only = OperationNames.storeOfAll(part);
+        double usually = operations.usualEach(Phase.RPC);
+        return only != null
+                && timeOuts.failCalls(part)
+                && usually > 0
+                && operations.sum(Phase.RPC, part.name()).eachNanos() >= HANGS * usually;
+    }
+
     private String meanwhile(Part part) {
+        if (hangs(part)) {
+            return "use a fallback; a longer timeout would only let more calls wait";
+        }
         String limit = timeOuts.failCalls(part) ? timeOuts.limitOf(part) : "";
         return limit.isEmpty()
                 ? isSlowEverywhere(part) ? "use a fallback" : "do not use a slow endpoint"

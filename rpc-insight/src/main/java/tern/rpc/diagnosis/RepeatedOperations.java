@@ -58,12 +58,14 @@ final class RepeatedOperations {
         int all = sleeping.size();
         return counts.entrySet().stream()
                 .filter(entry -> areAttempts(entry.getKey().getKey(), entry.getValue(), sleeping))
-                .filter(entry -> isWithin(
-                                operations.placeOf(
-                                        entry.getKey().getKey(), entry.getKey().getValue()),
-                                sleep.name())
-                        || excess.samples.isRepeatedBetween(
-                                sleep, entry.getKey().getKey()))
+                .filter(entry -> {
+                    Phase phase = entry.getKey().getKey();
+                    String place = operations.placeOf(phase, entry.getKey().getValue());
+                    boolean areMany = entry.getValue() >= MIN_ATTEMPTS * all;
+                    return isWithin(place, sleep.name())
+                            || (areMany && excess.samples.isNear(sleep, place))
+                            || excess.samples.isRepeatedBetween(sleep, phase);
+                })
                 .max(Map.Entry.comparingByValue())
                 .map(entry ->
                         new Polled(entry.getKey().getKey(), entry.getKey().getValue(), (double) entry.getValue() / all))

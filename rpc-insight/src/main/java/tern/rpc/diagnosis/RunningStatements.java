@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.Collection;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -13,6 +14,8 @@ import tern.rpc.pool.Holders.Holder;
  * statement runs, its text is known from the holder of the connection.
  */
 final class RunningStatements {
+
+    private static final int MIN_CALLS = 3;
 
     private final Map<CallLedger, String> statements = new IdentityHashMap<>();
 
@@ -31,6 +34,21 @@ final class RunningStatements {
     @Nullable
     String of(CallLedger call) {
         return statements.get(call);
+    }
+
+    /**
+     * Returns how long calls have been executing the given statement, on average; 0 if fewer than three calls are
+     * executing it. A statement that waits for a lock does not end, so its ended executions do not show the wait.
+     */
+    double meanNanos(ExcessTime excess, String statement) {
+        Part unnamed = Part.of(Kind.SQL);
+        List<Double> running = excess.accounts.stream()
+                .filter(counted -> statement.equals(of(counted.call().ledger())))
+                .map(counted -> counted.times().of(unnamed))
+                .toList();
+        return running.size() < MIN_CALLS
+                ? 0
+                : running.stream().mapToDouble(Double::doubleValue).average().orElse(0);
     }
 
     /**

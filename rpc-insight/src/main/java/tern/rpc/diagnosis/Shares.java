@@ -24,7 +24,20 @@ final class Shares {
     // a number of samples.
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
+    private final double waitingShare;
     private int ownLooks;
+
+    Shares() {
+        this(0);
+    }
+
+    /**
+     * @param waitingShare the share of its active time for which a thread waits for a processor; used for samples
+     *     without a previous sample of the same call
+     */
+    Shares(double waitingShare) {
+        this.waitingShare = waitingShare;
+    }
 
     /**
      * Adds the samples of one call to the weights of the activities and waits.
@@ -53,7 +66,8 @@ final class Shares {
             own.add(sample.part(), 1);
             return;
         }
-        Use use = Use.between(before, sample);
+        boolean isFirst = before == null && sample.cpuNanos() >= 0;
+        Use use = isFirst ? new Use(1 - waitingShare, waitingShare, 0) : Use.between(before, sample);
         own.add(sample.part(), Math.max(use.computing, MIN_WEIGHT));
         own.add(Part.of(Kind.RUN_QUEUE), use.delayed);
         own.add(new Part(Kind.NATIVE, sample.part().name()), use.blocked);

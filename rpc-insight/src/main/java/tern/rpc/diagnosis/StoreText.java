@@ -94,7 +94,7 @@ final class StoreText {
         if (deadlock != null && repeats) {
             return deadlock;
         }
-        if (counts.areMany(part.kind(), part.name())) {
+        if (counts.areMany(part.kind(), part.name()) && !counts.isBehindEmptyCache(part)) {
             return new CauseDescription(
                     "MANY STATEMENTS",
                     text,
@@ -178,7 +178,11 @@ final class StoreText {
                     Change.of(Where.CODE, holder + "; waiting: " + text + Operations.at(place)),
                     facts);
         }
-        if (waitsForLock(text, sum.eachNanos())) {
+        double running = new RunningStatements(pools.values()).meanNanos(excess, text);
+        if (running > sum.eachNanos()) {
+            facts.add("running  calls have been executing it for " + Times.millis(running) + " ms on average");
+        }
+        if (waitsForLock(text, Math.max(running, sum.eachNanos()))) {
             facts.add("others   no other statement is slower, so this one probably waits for a lock");
             return new CauseDescription(
                     "ROW LOCK",
@@ -381,7 +385,7 @@ final class StoreText {
                 && usually > 0
                 && eachNanos > LOCKED_FACTOR * usually
                 && 2 * eachNanos > evidence.targetNanos()
-                && operations.othersAreAsUsual(Phase.SQL, statement);
+                && operations.othersAreAsUsual(Phase.SQL, statement, eachNanos);
     }
 
     /**

@@ -1,6 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,24 +14,6 @@ import tern.rpc.pool.PoolKind;
  * matters, because a later rule may move time again that an earlier rule has already moved.
  */
 final class SymptomRules {
-
-    /** Rejected tasks are considered a cause only if at least this many late calls run them. */
-    private static final int MIN_REJECTED = 3;
-
-    /** The activities and waits that can occur in a task. */
-    private static final Set<Kind> WORK = EnumSet.of(
-            Kind.COMPUTING,
-            Kind.SLEEP,
-            Kind.RESULT,
-            Kind.LOCK,
-            Kind.FILE,
-            Kind.SOCKET,
-            Kind.RESOLVER,
-            Kind.NATIVE,
-            Kind.SQL,
-            Kind.REDIS,
-            Kind.HTTP,
-            Kind.RPC);
 
     private final Evidence evidence;
     private final ExcessTime excess;
@@ -61,7 +42,7 @@ final class SymptomRules {
 
     void apply() {
         passOnToUnanswered();
-        passOnRejectedTasks();
+        new TasksOfCallers(evidence, excess, pools, byCause).passOn();
         ForkedWork forked = new ForkedWork(evidence, excess, pools, byCause);
         forked.apply();
         mergeClassLoading();
@@ -139,32 +120,6 @@ final class SymptomRules {
     }
 
     /**
-     * Attributes the work of calls to a full executor if most of the sampled late calls ran the executor's tasks on
-     * their own threads. JDK executors with the caller-runs policy run rejected tasks in this way.
-     */
-    private void passOnRejectedTasks() {
-        int sampled = 0;
-        int running = 0;
-        for (ExcessTime.Counted counted : excess.accounts) {
-            Sampler.Samples samples = evidence.samples().get(counted.call().ledger());
-            if (samples != null && !samples.list.isEmpty()) {
-                sampled++;
-                running += samples.ranRejectedTask ? 1 : 0;
-            }
-        }
-        if (running < MIN_REJECTED || 2 * running < sampled) {
-            return;
-        }
-        Times rejected = new Times();
-        rejected.add(Part.of(Kind.CALLER_RUNS), 1);
-        for (Part part : byCause.longestFirst()) {
-            if (WORK.contains(part.kind())) {
-                byCause.pour(part, rejected, "calls run tasks of a full executor themselves");
-            }
-        }
-    }
-
-    /**
      * If a command blocks the Redis server, attributes two times to this command: the time of other commands, and the
      * wait for Redis connections. Redis executes one command after another.
      *
@@ -189,7 +144,7 @@ final class SymptomRules {
         for (Part part : byCause.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
-            boolean elsewhere = part.kind() == Kind.REDIS && isOfOtherServer(part, command);
+            boolean elsewhere = part.kind() == Kind.REDIS && operations.areOfOtherServers(part.name(), command.name());
             if (elsewhere) {
                 continue;
             }
@@ -214,6 +169,7 @@ final class SymptomRules {
      */
     private void mergeOperations(boolean redisStands) {
         Stampedes stampedes = new Stampedes(evidence, excess, operations, counts);
+        MoreOperations more = new MoreOperations(operations, counts, byCause);
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             boolean isOneCause = (kind == Kind.REDIS && redisStands) || (kind == Kind.SQL && isMostlyOneLargeResult());
             if (isOneCause || stampedes.passOn(kind, pools, byCause)) {
@@ -222,7 +178,7 @@ final class SymptomRules {
             double sum = byCause.sum(kind);
             boolean oneOfMany =
                     byCause.longestFirst().stream().anyMatch(part -> part.kind() == kind && byCause.of(part) > sum / 2);
-            if (passOnToMore(kind)) {
+            if (more.passOn(kind)) {
                 continue;
             }
             boolean areAllSlower = !operations.allSlower(kind).isEmpty();
@@ -271,13 +227,6 @@ final class SymptomRules {
         return true;
     }
 
-    /** Returns whether the names of the operations show that they run on different servers. */
-    private boolean isOfOtherServer(Part one, Part other) {
-        return !OperationNames.store(one.name()).isEmpty()
-                && !OperationNames.store(other.name()).isEmpty()
-                && !operations.areOfSameServer(one.name(), other.name());
-    }
-
     /**
      * Attributes the time of statements that are slow for the same reason to the statement that takes the most time.
      * The reason is a lock in the database, or a slow log of the database.
@@ -287,7 +236,7 @@ final class SymptomRules {
                 .filter(part -> part.kind() == Kind.SQL)
                 .findFirst()
                 .orElse(null);
-        if (longest == null || isServerSlower(Kind.SQL, longest)) {
+        if (longest == null || operations.isServerSlower(longest)) {
             return;
         }
         Set<String> together = new DatabaseLocks(operations, pools).slowWith(longest.name());
@@ -296,52 +245,6 @@ final class SymptomRules {
                 byCause.move(part, longest);
             }
         }
-    }
-
-    /**
-     * Looks for an operation that takes more than half of the time of all operations of
-     * its kind and has become more frequent in calls. If all operations of its server became slower, the additional
-     * operations keep the server busy. The time of the other operations is then attributed to the operation that has
-     * become more frequent.
-     *
-     * @return whether there is such an operation
-     */
-    private boolean passOnToMore(Kind kind) {
-        Part longest = byCause.longestFirst().stream()
-                .filter(part -> part.kind() == kind)
-                .findFirst()
-                .orElse(null);
-        if (longest == null || 2 * byCause.of(longest) <= byCause.sum(kind) || !counts.areMore(longest)) {
-            return false;
-        }
-        if (!isServerSlower(kind, longest)) {
-            // The other operations are as fast as usual, so none of their time is attributed to the more frequent
-            // operation.
-            return true;
-        }
-        for (Part part : byCause.longestFirst()) {
-            if (part.kind() == kind && !part.equals(longest) && mayBeOfSameServer(part, longest)) {
-                byCause.pour(part, byCause.only(longest::equals), TimesByCause.WAIT_FOR + part.name());
-            }
-        }
-        return true;
-    }
-
-    /** Returns whether the operations may run on the same server. The name of a peer is always known. */
-    private boolean mayBeOfSameServer(Part one, Part other) {
-        boolean isPeer = one.kind() == Kind.HTTP || one.kind() == Kind.RPC;
-        String peer = OperationNames.store(one.name());
-        return isPeer
-                ? !peer.isEmpty() && peer.equals(OperationNames.store(other.name()))
-                : !isOfOtherServer(one, other);
-    }
-
-    /** Returns whether all operations on the server of this operation became slower. */
-    private boolean isServerSlower(Kind kind, Part operation) {
-        return !operations.allSlower(kind).isEmpty()
-                || !operations
-                        .allSlowerOf(kind, OperationNames.store(operation.name()))
-                        .isEmpty();
     }
 
     /**

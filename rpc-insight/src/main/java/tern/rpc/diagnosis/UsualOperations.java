@@ -66,6 +66,27 @@ final class UsualOperations {
         sums.forEach((name, sum) -> usual.learn(name, (double) sum[0] / Math.max(1, sum[1])));
     }
 
+    /**
+     * Keeps the times of the operations that calls run soon after the start, by method. Caches are empty then, so calls
+     * run operations that they do not run later.
+     */
+    static void learnOfStart(Baseline usual, List<EndedCall> calls) {
+        for (EndedCall call : calls) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (!OperationNames.isFailing(entry.name()) && entry.count() > 0) {
+                    usual.learn(
+                            startKey(entry.kind(), call.method(), entry.name()),
+                            (double) entry.nanos() / entry.count());
+                }
+            }
+        }
+    }
+
+    /** Returns the time of an operation that calls to the method ran soon after the start; -1 if they did not run it. */
+    double ofStart(Phase phase, String method, String name) {
+        return usual.figure(startKey(phase, method, name));
+    }
+
     /** Returns the usual time of one operation of the given kind; -1 if unknown. */
     double each(Phase phase) {
         return usual.figure("each " + phase);
@@ -115,6 +136,10 @@ final class UsualOperations {
 
     private static String countKey(Phase phase, String method) {
         return "count " + phase + " " + method;
+    }
+
+    private static String startKey(Phase phase, String method, String name) {
+        return "start " + phase + " " + method + " " + name;
     }
 
     private static String eachKey(Phase phase, String name) {

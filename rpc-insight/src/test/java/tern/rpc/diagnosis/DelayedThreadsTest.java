@@ -27,7 +27,7 @@ class DelayedThreadsTest {
     private final Shop shop = new Shop();
 
     /** Returns two saturated processors, on which each thread that serves calls waits for the given time. */
-    private static Machine full(double own, double delayMillis, Machine.Burner... burners) {
+    static Machine full(double own, double delayMillis, Machine.Burner... burners) {
         long turns = 200;
         return new Machine(2, own, 2 - own, 0, 0, 0.2, null, 10e6, -1, List.of(burners), 0, null, List.of())
                 .delayed(Machine.Delay.of(new RunTime(100_000_000, (long) (delayMillis * 1e6 * turns), turns)));
@@ -154,5 +154,53 @@ class DelayedThreadsTest {
                         .in(Phase.RPC, "Prices.of at 10.0.0.8:1", 62));
 
         assertFirst(miss, "PROCESSORS: other processes");
+    }
+
+    @Test
+    void callsWithoutOperationsWaitForTheProcessorsThatAJobTakes() {
+        Diagnosis miss =
+                miss(call -> call.own(5), full(0.4, 0.4), full(1.5, 12, training(1.1)), call -> call.own(140));
+
+        assertFirst(miss, "PROCESSORS: risk");
+    }
+
+    @Test
+    void statementsAndCodeThatAQuotaStopsHaveOneCause() {
+        Machine quota = new Machine(0.5, 0.49, 0, 0.6, 0, 0.2, null, 10e6, -1, List.of(), 0, null, List.of())
+                .delayed(Machine.Delay.of(new RunTime(700_000_000, 6_000_000_000L, 200)));
+
+        Diagnosis miss = miss(
+                call -> call.own(4).in(Phase.SQL, "select orders", 3),
+                full(0.4, 0.4),
+                quota,
+                call -> call.own(90).in(Phase.SQL, "select orders", 60));
+
+        assertFirst(miss, "PROCESSOR QUOTA: quota of the container");
+        assertThat(miss.causes()).hasSize(1);
+    }
+
+    /** Returns the first cause of calls of 140 ms that were sampled only once, while their code computed. */
+    private static String firstOfOneSample(Machine during) {
+        StackTraceElement line = new StackTraceElement("shop.Prices", "sum", "Prices.java", 9);
+        Part part = new Part(Part.Kind.COMPUTING, "Prices.sum");
+        SampledCalls calls = new SampledCalls()
+                .on(during.usually(-1, 0.5, 0.5, 0)
+                        .delayed(during.delay().usually(4e5, 0.4, true)))
+                .usuallyOwn("Shop.buy", 5, 2)
+                .calls("Shop.buy", Phase.OWN, 140, samples -> {
+                    if (samples.list.isEmpty()) {
+                        samples.add(new Sample(
+                                0, Phase.OWN, part, List.of(line), null, null, null, false, null, 1_000_000, 2_000_000));
+                    }
+                });
+        return DiagnosisText.title(calls.causes().get(0));
+    }
+
+    @Test
+    void codeThatASingleSampleShowsMostlyWaitsForTheProcessorsThatOthersTake() {
+        assertThat(firstOfOneSample(full(1.9, 12, training(1.5)))).isEqualTo("PROCESSORS: risk");
+        assertThat(firstOfOneSample(full(0.3, 12))).isEqualTo("PROCESSORS: other processes");
+        assertThat(firstOfOneSample(full(1.9, 12, new Machine.Burner("rpc-worker", 16, 1.8, 1e6, "Prices.sum:9"))))
+                .isEqualTo("CODE COMPUTES: Prices.sum");
     }
 }

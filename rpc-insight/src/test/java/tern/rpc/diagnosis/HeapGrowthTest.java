@@ -79,6 +79,24 @@ class HeapGrowthTest {
         assertThat(slowGrowth(true, 300, 700, 750)).isNull();
     }
 
+    @Test
+    void heapThatACacheHasFilledBeforeIsNotFound() {
+        assertThat(slowGrowth(true, 300, 500, 700, 700, 700, 700, 700)).isNull();
+        assertThat(slowGrowth(true, 300, 500, 600, 650, 675, 688, 694, 697, 698, 699)).isNull();
+        assertThat(slowGrowth(true, 300, 300, 300, 380, 460, 540, 620, 700)).isNotNull();
+    }
+
+    @Test
+    void markingBeforeTheGrowthDoesNotShowThatTheGrownPartIsInUse() {
+        LeastUses least = new LeastUses();
+        for (int minute = 0; minute < 10; minute++) {
+            long at = TimeUnit.MINUTES.toNanos(minute);
+            least.add(new Use(at, (100 + 60L * minute) * MEGABYTE, false, minute == 1 ? Old.MARKS : Old.FREES_MARKED));
+        }
+
+        assertThat(least.growth(TimeUnit.MINUTES.toNanos(9), HEAP, 0.03)).isNull();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "1, false, FREES, '300 310 305 290 300 310 305'", // The application allocates much and keeps nothing.
@@ -90,6 +108,7 @@ class HeapGrowthTest {
         "1, false, KEEPS, '300 400 500 600 700 800 900'", // Young collections do not free old objects.
         "1, false, FREES_MARKED, '400 470 540 610 680 750'", // G1 has not marked old garbage yet.
         "2, true, KEEPS, '400 410 405 400'",
+        "15, true, KEEPS, '300 690 700 701'", // The application has filled a cache.
     })
     void heapThatDoesNotFillSoonHasNoGrowth(double secondsBetween, boolean major, Old old, String used) {
         long[] megabytes =

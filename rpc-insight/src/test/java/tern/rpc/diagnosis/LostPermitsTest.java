@@ -92,6 +92,19 @@ class LostPermitsTest {
     }
 
     @Test
+    void shortBurstOfWaitsBeforeTheFailuresDoesNotHideTheFault() {
+        SocketTimeoutException failure = new SocketTimeoutException("Read timed out");
+        failure.setStackTrace(failure(40).getStackTrace());
+        SampledCalls calls = new SampledCalls().calls("Shop.buy", Phase.OWN, 120, LostPermitsTest::look);
+        calls.failing(failure).calls("Shop.buy", Phase.HTTP, 500, samples -> {}).failing(null);
+        for (int i = 0; i < 10; i++) {
+            calls.calls("Shop.buy", Phase.OWN, 3_000, LostPermitsTest::look);
+        }
+
+        assertThat(calls.causes().get(0).name()).contains("stock:80");
+    }
+
+    @Test
     void exceptionOfTheCodeThatLosesThePermitIsNoOtherFault() {
         List<Cause> causes = causesWithWaits(
                 new SampledCalls().failing(failure(40)).calls("Shop.buy", Phase.HTTP, 5, samples -> {}));

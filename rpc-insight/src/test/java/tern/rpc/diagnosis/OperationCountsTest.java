@@ -162,6 +162,84 @@ class OperationCountsTest {
         assertThat(assertFirst(kind + ": " + name).change().text()).contains(NO_LONGER_HOLDS);
     }
 
+    /** Returns the steps of calls of which one in {@code oneIn} loads a price by three statements. */
+    private static Supplier<Consumer<Shop.Steps>> cachedPrice(int oneIn, double millis) {
+        int[] number = {0};
+        return () -> {
+            boolean loads = number[0]++ % oneIn == 0;
+            return call -> {
+                call.own(2).in(Phase.REDIS, "GET price:*", 1);
+                for (String table : loads ? List.of("price", "tax", "tier") : List.<String>of()) {
+                    call.in(Phase.SQL, "select " + table, millis);
+                }
+            };
+        };
+    }
+
+    @Test
+    void severalStatementsBehindOneLostCacheAreOneCause() {
+        seconds(90, cachedPrice(11, 4));
+        seconds(6, cachedPrice(1, 42));
+
+        Cause first = assertFirst("MORE STATEMENTS: select price");
+        assertThat(first.change().text()).contains(NO_LONGER_HOLDS);
+        assertThat(first.symptoms()).anyMatch(symptom -> symptom.contains("calls also run select tax more often"));
+        assertThat(shop.diagnosis().causes()).hasSize(1);
+    }
+
+    private static Consumer<Shop.Steps> lookups(Phase phase, String name, int count) {
+        return call -> {
+            call.own(2).in(Phase.HTTP, "GET terms:80", 8);
+            for (int i = 0; i < count; i++) {
+                call.in(phase, name, 9);
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQL, select product, MORE STATEMENTS",
+        "REDIS, HGETALL product:*, MORE COMMANDS",
+        "HTTP, GET products:80/product, MORE HTTP CALLS",
+        "RPC, ProductService.get at products-1:20880, MORE REMOTE CALLS"
+    })
+    void operationsThatCallsRanOnlyWhileACacheWasColdAreBehindThisCache(Phase phase, String name, String kind) {
+        seconds(20, () -> lookups(phase, name, 16));
+        seconds(120, () -> lookups(phase, name, 0));
+        seconds(6, () -> lookups(phase, name, 16));
+
+        Cause first = first(shop.diagnosis());
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo(kind);
+        assertThat(first.change().text()).contains(NO_LONGER_HOLDS).contains(" per call, usually 0)");
+    }
+
+    @Test
+    void manyOperationsThatCallsNeverRanMayBeNewCodeOrACache() {
+        seconds(90, () -> lookups(Phase.SQL, "select product", 0));
+        seconds(6, () -> lookups(Phase.SQL, "select product", 16));
+
+        Cause first = assertFirst("MANY STATEMENTS: select product");
+        assertThat(first.change().text())
+                .contains("calls do not usually run it, so new code runs it, or a cache in front of it");
+    }
+
+    @Test
+    void statementThatWasQuickWhileTheCacheWasColdIsSlow() {
+        seconds(20, () -> call -> call.own(2).in(Phase.HTTP, "GET terms:80", 8).in(Phase.SQL, "select product", 9));
+        seconds(120, () -> lookups(Phase.SQL, "select product", 0));
+        seconds(6, () -> call -> call.own(2).in(Phase.HTTP, "GET terms:80", 8).in(Phase.SQL, "select product", 300));
+
+        assertFirst("SLOW STATEMENT: select product");
+    }
+
+    @Test
+    void slowLoadThatLetsMoreCallsFindNoValueIsSlow() {
+        seconds(90, cached(Phase.HTTP, "GET rates:80/rate", 11, 10));
+        seconds(6, cached(Phase.HTTP, "GET rates:80/rate", 3, 500));
+
+        assertFirst("SLOW HTTP PEER: GET rates:80/rate");
+    }
+
     @Test
     void slowOperationBehindACacheIsNotMoreThanUsual() {
         seconds(90, cached(Phase.HTTP, "GET prices:80/price", 3, 5));

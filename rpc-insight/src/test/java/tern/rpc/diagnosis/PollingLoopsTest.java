@@ -39,6 +39,37 @@ class PollingLoopsTest {
                 .contains("wait for a signal");
     }
 
+    /** No sample shows a command between two sleeps, because the commands are short. */
+    @Test
+    void commandOfTheMethodThatCallsTheSleepIsPolled() {
+        List<StackTraceElement> sleeping = List.of(
+                new StackTraceElement("depot.Locks", "pause", "Locks.java", 38),
+                new StackTraceElement("depot.Locks", "exclusively", "Locks.java", 25));
+        Part sleep = new Part(Part.Kind.SLEEP, "Locks.pause");
+        Part command = new Part(Part.Kind.REDIS, "");
+
+        Cause first = new SampledCalls()
+                .repeating("Desk.confirm", "SET lock:*", 30, 700, samples -> {
+                    boolean isFirst = samples.list.isEmpty();
+                    samples.add(new Sample(
+                            samples.list.size(),
+                            isFirst ? Phase.REDIS : Phase.OWN,
+                            isFirst ? command : sleep,
+                            isFirst ? sleeping.subList(1, 2) : sleeping,
+                            isFirst ? null : "Thread.sleep",
+                            null,
+                            null,
+                            false,
+                            null,
+                            -1,
+                            -1));
+                })
+                .causes()
+                .get(0);
+
+        assertThat(DiagnosisText.title(first)).isEqualTo("CODE POLLS: Locks.pause for SET lock:*");
+    }
+
     @Test
     void oneLongSleepIsNoPolling() {
         assertThat(DiagnosisText.title(first(0))).isEqualTo("CODE SLEEPS: Naps.pause");

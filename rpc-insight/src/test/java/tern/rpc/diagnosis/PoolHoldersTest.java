@@ -203,6 +203,31 @@ class PoolHoldersTest {
         assertFirst(miss, "SLOW STATEMENT: select report");
     }
 
+    /** The calls that wait for the row have not ended. Calls that change other rows end in their usual time. */
+    @Test
+    void writesThatDoNotEndWhileOthersTakeTheirUsualTimeWaitForALockedRow() {
+        String update = "update stock set left=? where id=?";
+        shop.healthy(call -> call.own(2).in(Phase.SQL, update, 2).in(Phase.HTTP, "GET bank:80", 3));
+        hold(holder -> holder.begins(update), ledger -> {
+            ledger.enter(Phase.SQL);
+            shop.running.add(new RunningCall(
+                    Shop.PLACE,
+                    Thread.currentThread().getId(),
+                    Phase.SQL,
+                    20_000_000_000L,
+                    20_000_000_000L,
+                    ledger));
+        });
+
+        Diagnosis miss = shop.miss(call -> call.own(2)
+                .in(Phase.JDBC_CONNECTION, "druid", 3_000)
+                .in(Phase.SQL, update, 2));
+
+        assertFirst(miss, "ROW LOCK: " + update);
+        assertThat(first(miss).change().text()).contains("no connection of these pools holds the lock");
+        assertThat(first(miss).evidence()).anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
+    }
+
     @Test
     void poolThatTurnsTooSmallGetsNoTimeOfWorkThatHoldersDoNotDo() {
         shop.healthy(USUAL);

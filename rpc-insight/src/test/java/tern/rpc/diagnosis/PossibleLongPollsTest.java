@@ -5,8 +5,10 @@ import static tern.rpc.diagnosis.Shop.USUAL;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import shop.Packages;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
@@ -50,6 +52,42 @@ class PossibleLongPollsTest {
                 shop.call(POLL, 0, steps -> steps.in(Phase.UNATTRIBUTED, null, 20_000));
             }
         }
+    }
+
+    /** The processors are full, and some calls to another method are slow for another reason. */
+    @Test
+    void longPollThatWaitsIsNoCauseWhileProcessorsAreFull() throws Exception {
+        shop.machine = DelayedThreadsTest.full(0.4, 0.4);
+        shop.healthy(USUAL);
+        CompletableFuture<String> event = new CompletableFuture<>();
+        Thread thread = new Thread(() -> Packages.of(event));
+        thread.start();
+        begin(1);
+        ledgers.get(0).turnTo(Phase.OWN);
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        for (int second = 0; second < 6; second++) {
+            for (int look = 0; look < 8; look++) {
+                long ran = TimeUnit.SECONDS.toNanos(second + 2);
+                shop.running.clear();
+                ledgers.forEach(ledger ->
+                        shop.running.add(new RunningCall(POLL, thread.getId(), Phase.OWN, ran, ran, ledger)));
+                shop.diagnostician.look();
+                shop.pass(100);
+            }
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(Shop.PLACE, 0, call < 6 ? steps -> steps.in(Phase.SQL, "select stock", 150) : USUAL);
+                }
+            });
+        }
+        event.complete("");
+        thread.join();
+
+        assertThat(DiagnosisText.title(Shop.first(shop.diagnosis())))
+                .as(shop.diagnosis().text())
+                .isEqualTo("SLOW STATEMENT: select stock");
     }
 
     @Test

@@ -60,6 +60,12 @@ final class SampledCalls {
         return this;
     }
 
+    /** Sets the state of a pool whose connections or threads are usually held for the given time. */
+    SampledCalls pool(PoolSnapshot snapshot, double usualHoldMillis) {
+        pools = List.of(ObservedPool.of(snapshot, null, null, Set.of(), usualHoldMillis * 1e6, null));
+        return this;
+    }
+
     /** Sets the length of the observed period, in which all calls ended. */
     SampledCalls during(double observedSeconds) {
         seconds = observedSeconds;

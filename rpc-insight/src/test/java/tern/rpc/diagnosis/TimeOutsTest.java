@@ -284,6 +284,33 @@ class TimeOutsTest {
     }
 
     @Test
+    void providerThatAnswersNoMethodInTimeIsProbablyPausedAndNeedsNoLongerTimeout() {
+        String stock = "StockService.level at 10.0.0.9:20880";
+        String catalog = "CatalogService.article at 10.0.0.9:20880";
+        Shop consumer = new Shop()
+                .healthy(call -> call.own(2).in(Phase.RPC, stock, 10).in(Phase.RPC, catalog, 14));
+        RpcException late = RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "StockService/level: no answer from 10.0.0.9:20880 within 3000 ms (rpc.client.timeout)",
+                RpcException.Executed.MAYBE);
+        for (int i = 0; i < 6; i++) {
+            consumer.second(() -> {
+                for (int number = 0; number < 20; number++) {
+                    String method = number % 2 == 0 ? stock : catalog;
+                    consumer.call(Shop.PLACE, 0, late, call -> call.own(2).in(Phase.RPC, method, 3_000));
+                }
+            });
+        }
+
+        Cause first = first(consumer.diagnosis());
+        assertThat(DiagnosisText.title(first)).as(consumer.diagnosis().text()).isEqualTo("PEER: 10.0.0.9:20880");
+        assertThat(first.change().text())
+                .startsWith("check whether the process of 10.0.0.9:20880 runs")
+                .contains("use a fallback; a longer timeout would only let more calls wait")
+                .doesNotContain("or a longer timeout");
+    }
+
+    @Test
     void callsWhoseCallersHaveLeftHaveNotFailed() {
         RpcException left = RpcException.refusal(
                 StatusCode.CANCELLED, "OrderService/place: the caller is gone", RpcException.Executed.MAYBE);
