@@ -19,7 +19,6 @@ import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.Thrown;
 import tern.rpc.transport.Message;
-import tern.rpc.transport.MessageStream;
 
 /**
  * Publishes a call's received messages to one subscriber. The stream's serial executor decodes the messages and

@@ -256,8 +256,9 @@ class InboundPublisherTest {
 
             assertThat(probe.count()).isEqualTo(1);
             assertThat(probe.ends()).isZero();
-            assertThat(messages).as("no buffer stays after the end").allSatisfy(message -> assertThat(message.decoded)
-                    .hasValue(1));
+            assertThat(messages)
+                    .as("no buffer stays after the end")
+                    .allSatisfy(message -> assertThat(message.decoded).hasValue(1));
             probe.request(1);
             assertThat(probe.count()).isEqualTo(2);
             assertThat(probe.ends()).isZero();
@@ -291,8 +292,9 @@ class InboundPublisherTest {
 
             assertThat(probe.next()).isEqualTo("a");
             assertThat(probe.failure()).isSameAs(reason);
-            assertThat(messages).allSatisfy(message -> assertThat(message.decoded.get() + message.discarded.get())
-                    .isEqualTo(1));
+            assertThat(messages)
+                    .allSatisfy(message -> assertThat(message.decoded.get() + message.discarded.get())
+                            .isEqualTo(1));
         }
     }
 

@@ -111,7 +111,8 @@ class OutboundSubscriberTest {
         }
         subscriber.onComplete();
 
-        long requested = subscription.requests.stream().mapToLong(Long::longValue).sum();
+        long requested =
+                subscription.requests.stream().mapToLong(Long::longValue).sum();
         assertThat(requested - 10_000).as("values on their way").isBetween(16L, 32L);
         assertThat(subscription.requests.size()).isLessThan(10_000 / 10);
         assertThat(sink.sent).hasSize(10_000).startsWith("a", "b");

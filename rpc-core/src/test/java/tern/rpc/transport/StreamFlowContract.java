@@ -121,8 +121,7 @@ interface StreamFlowContract extends StreamContract {
     }
 
     /** Passes values, requests and the end on unchanged, as the operators of a reactive library do. */
-    record EchoOneByOne(Flow.Subscriber<? super String> to)
-            implements Flow.Subscriber<String> {
+    record EchoOneByOne(Flow.Subscriber<? super String> to) implements Flow.Subscriber<String> {
 
         @Override
         public void onSubscribe(Flow.Subscription subscription) {

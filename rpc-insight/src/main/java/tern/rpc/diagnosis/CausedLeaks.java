@@ -114,9 +114,8 @@ final class CausedLeaks {
                 .filter(counted -> counted.times().of(wait) >= evidence.targetNanos() / 2.0)
                 .map(ExcessTime.Counted::call)
                 .toList();
-        long before = waiting.stream()
-                .filter(call -> call.endedNanos() - began < 0)
-                .count();
+        long before =
+                waiting.stream().filter(call -> call.endedNanos() - began < 0).count();
         return before <= FEW * waiting.size();
     }
 

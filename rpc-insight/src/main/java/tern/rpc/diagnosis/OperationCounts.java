@@ -131,7 +131,10 @@ final class OperationCounts {
         String name = name(part);
         Map<String, Integer> methods = methodsThatRun(phase, name);
         UsualOf usual = usual(part.kind(), phase, name, methods);
-        return isMissed(usual, perCall(phase, name, methods), operations.of(phase, name).eachNanos())
+        return isMissed(
+                        usual,
+                        perCall(phase, name, methods),
+                        operations.of(phase, name).eachNanos())
                 || isOfStart(part, phase, methods);
     }
 

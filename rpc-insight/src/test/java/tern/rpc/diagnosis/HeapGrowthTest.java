@@ -82,7 +82,8 @@ class HeapGrowthTest {
     @Test
     void heapThatACacheHasFilledBeforeIsNotFound() {
         assertThat(slowGrowth(true, 300, 500, 700, 700, 700, 700, 700)).isNull();
-        assertThat(slowGrowth(true, 300, 500, 600, 650, 675, 688, 694, 697, 698, 699)).isNull();
+        assertThat(slowGrowth(true, 300, 500, 600, 650, 675, 688, 694, 697, 698, 699))
+                .isNull();
         assertThat(slowGrowth(true, 300, 300, 300, 380, 460, 540, 620, 700)).isNotNull();
     }
 

@@ -211,21 +211,16 @@ class PoolHoldersTest {
         hold(holder -> holder.begins(update), ledger -> {
             ledger.enter(Phase.SQL);
             shop.running.add(new RunningCall(
-                    Shop.PLACE,
-                    Thread.currentThread().getId(),
-                    Phase.SQL,
-                    20_000_000_000L,
-                    20_000_000_000L,
-                    ledger));
+                    Shop.PLACE, Thread.currentThread().getId(), Phase.SQL, 20_000_000_000L, 20_000_000_000L, ledger));
         });
 
-        Diagnosis miss = shop.miss(call -> call.own(2)
-                .in(Phase.JDBC_CONNECTION, "druid", 3_000)
-                .in(Phase.SQL, update, 2));
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 3_000).in(Phase.SQL, update, 2));
 
         assertFirst(miss, "ROW LOCK: " + update);
         assertThat(first(miss).change().text()).contains("no connection of these pools holds the lock");
-        assertThat(first(miss).evidence()).anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
+        assertThat(first(miss).evidence())
+                .anyMatch(fact -> fact.startsWith("running  calls have been executing it for"));
     }
 
     @Test

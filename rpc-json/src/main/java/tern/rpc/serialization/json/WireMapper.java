@@ -35,14 +35,7 @@ final class WireMapper extends JsonMapper.Builder {
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
     private static final List<Class<?>> PRIMITIVES = List.of(
-            boolean.class,
-            byte.class,
-            char.class,
-            short.class,
-            int.class,
-            long.class,
-            float.class,
-            double.class);
+            boolean.class, byte.class, char.class, short.class, int.class, long.class, float.class, double.class);
 
     /** Copies a mapper, but with a different factory, because Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {

@@ -71,8 +71,7 @@ class TripleClientOddFramesTest extends RawServerCalls {
             byte[] head = Http2Script.block(OK);
             script.send(Http2Script.HEADERS, PADDED, 3, padded(100, head[0]));
             for (int i = 1; i < head.length; i += 10) {
-                script.send(
-                        Http2Script.CONTINUATION, 0, 3, Arrays.copyOfRange(head, i, Math.min(i + 10, head.length)));
+                script.send(Http2Script.CONTINUATION, 0, 3, Arrays.copyOfRange(head, i, Math.min(i + 10, head.length)));
             }
             script.send(Http2Script.CONTINUATION, Http2Script.END_HEADERS, 3);
             for (byte each : framed("a")) {
